@@ -1,0 +1,173 @@
+// What a loss, a penalty and a matrix must say.
+//
+// The library minimises one sentence,
+//
+//     (1 / S) sum_i s_i loss(y_i, z_i) + penalty(w),     z_i = x_i . w + b,     S = sum_i s_i,
+//
+// and these concepts are its words. A loss and a separable penalty are scalar mathematics: they own no loop, no thread,
+// no layout and no dtype. The `Any...` classes are the same words erased to one virtual call per vector: solvers whose
+// loop is a vector speak to them, solvers whose loop is a sample or a coordinate take the concept as a template.
+//
+// Layout, everywhere: with k scores per row, scores Z and slopes are n x k with the k scores of a row adjacent;
+// coefficients W and gradients are k x d with the d coefficients of a score adjacent. Everything but X is double.
+#pragma once
+#include <concepts>
+#include <limits>
+#include <string_view>
+
+#include "core/machine/index.hpp"
+
+namespace tutelage {
+
+inline constexpr double infinity = std::numeric_limits<double>::infinity();
+
+// ---- losses -------------------------------------------------------------------------------------------------------
+
+/// What targets a loss accepts. `label` is -1 or +1, `category` is 0, 1, ..., k - 1.
+enum class Targets { label, category, real, nonnegative, positive };
+
+/// What is true of a loss; a number that depends on its parameters (delta of Huber) is computed for those parameters.
+struct LossFacts {
+  std::string_view name;
+  std::string_view formula;
+  Targets targets = Targets::real;
+  bool convex = true;
+  bool trainable = true;          // false: evaluation only (zero-one)
+  bool calibrated = false;        // classification-calibrated (Bartlett, Jordan, McAuliffe 2006)
+  double smoothness = infinity;   // sup of the curvature in z; infinity where there is none
+  double lipschitz = infinity;    // sup of |slope| in z
+  bool has_curvature = false;     // a (generalised) second derivative that Newton's method may use
+  bool has_conjugate = false;
+  bool has_prox = false;
+  std::string_view kink = "none"; // which subgradient is given where there are several
+};
+
+template <class L>
+concept Loss = requires(const L loss, double y, double z) {
+  { loss.facts() } -> std::same_as<LossFacts>;
+  { loss.value(y, z) } -> std::same_as<double>;
+  { loss.slope(y, z) } -> std::same_as<double>;  // d value / dz, or the subgradient that facts().kink names
+};
+template <class L>
+concept SmoothLoss = Loss<L> && requires(const L loss, double y, double z) {
+  { loss.curvature(y, z) } -> std::same_as<double>;  // d slope / dz, where it exists; >= 0 for a convex loss
+};
+template <class L>
+concept DualLoss = Loss<L> && requires(const L loss, double y, double a) {
+  { loss.conjugate(y, a) } -> std::same_as<double>;  // sup_z a z - value(y, z); +infinity outside its domain
+};
+template <class L>
+concept ProximalLoss = Loss<L> && requires(const L loss, double y, double z, double step) {
+  { loss.prox(y, z, step) } -> std::same_as<double>;  // argmin_u (u - z)^2 / 2 + step value(y, u)
+};
+
+/// A loss over blocks of rows. Sums are weighted by s (nullptr: every weight is 1); nothing is divided by S here.
+class AnyLoss {
+ public:
+  virtual ~AnyLoss() = default;
+  virtual LossFacts facts() const = 0;
+  virtual Index scores() const { return 1; }   // k
+  virtual Index targets() const { return 1; }  // columns of y; k for losses of several outputs
+  /// True when a call is dear (it enters Python): the risk then asks for all rows at once, on the calling thread.
+  virtual bool whole() const { return false; }
+
+  /// Returns sum_i s_i value(y_i, z_i). Where not null, slope[i] = s_i slope and curvature[i] = s_i curvature; for k > 1
+  /// curvature holds the diagonal d^2 value / dz_c^2 only.
+  virtual double evaluate(const double* y, const double* s, const double* z, Index n, double* slope,
+                          double* curvature) const = 0;
+  /// out_i = s_i * (Hessian of value in z at z_i) u_i; for k = 1 it is s_i curvature_i u_i.
+  virtual void curvature_times(const double* y, const double* s, const double* z, const double* u, Index n,
+                               double* out) const = 0;
+  /// Returns sum_i s_i conjugate(y_i, a_i) (a is not weighted), infinity if any a_i is outside the domain.
+  virtual double conjugate(const double* y, const double* s, const double* a, Index n) const = 0;
+};
+
+// ---- penalties ----------------------------------------------------------------------------------------------------
+
+/// What is true of a penalty for its parameters.
+struct PenaltyFacts {
+  std::string_view name;
+  std::string_view formula;
+  bool convex = true;
+  bool separable = false;          // a sum over coefficients: prox_one and value_one may be used
+  bool quadratic = false;          // w'Qw / 2 + q'w + const: Newton's method and the closed form may use it
+  double strong_convexity = 0;     // largest m with penalty - m |w|^2 / 2 convex
+  bool has_conjugate = false;
+};
+
+/// The scalar form, for one coefficient. Strengths and weights live in the struct.
+template <class P>
+concept Penalty = requires(const P penalty, double w, double step) {
+  { penalty.facts() } -> std::same_as<PenaltyFacts>;
+  { penalty.value(w) } -> std::same_as<double>;
+  { penalty.prox(w, step) } -> std::same_as<double>;  // argmin_u (u - w)^2 / 2 + step value(u)
+};
+
+/// A penalty over the k x d coefficients of one fit. The intercept is never among them.
+class AnyPenalty {
+ public:
+  virtual ~AnyPenalty() = default;
+  virtual PenaltyFacts facts() const = 0;
+  virtual double value(const double* w, Index k, Index d) const = 0;
+  /// out = argmin_u |u - v|^2 / 2 + step value(u); out may be v.
+  virtual void prox(const double* v, double step, Index k, Index d, double* out) const = 0;
+
+  // Separable penalties: coefficient number j = score * d + column.
+  virtual double value_one(Index j, double w) const = 0;
+  virtual double prox_one(Index j, double v, double step) const = 0;
+
+  // Quadratic penalties. add_hessian adds Q to one d x d matrix (row-major, both triangles) for score c.
+  virtual void add_gradient(const double* w, Index k, Index d, double* g) const = 0;
+  virtual void add_hessian(Index score, Index d, double* h) const = 0;
+  virtual void add_hessian_times(const double* v, Index k, Index d, double* out) const = 0;
+  virtual void add_hessian_diagonal(Index k, Index d, double* diagonal) const = 0;
+
+  // Duality: conjugate(v) = sup_w v.w - value(w); dual_scale(v) is the largest t in [0, 1] with conjugate(t v) finite.
+  virtual double conjugate(const double* v, Index k, Index d) const = 0;
+  virtual double dual_scale(const double* v, Index k, Index d) const = 0;
+  /// Distance (maximum norm) from -g to the subdifferential of the penalty at w: zero at a stationary point.
+  virtual double stationarity(const double* w, const double* g, Index k, Index d) const = 0;
+};
+
+// ---- matrices -----------------------------------------------------------------------------------------------------
+
+/// A run of rows [first, first + count).
+struct Block {
+  Index first = 0;
+  Index count = 0;
+};
+
+/// A matrix read by blocks of rows. Block operations never start threads: the caller owns the loop over blocks.
+class Rows {
+ public:
+  virtual ~Rows() = default;
+  virtual Index rows() const = 0;
+  virtual Index columns() const = 0;
+  virtual Index stored() const = 0;  // stored entries: rows * columns when dense; decides block sizes and costs
+  virtual bool sparse() const = 0;
+  /// How many rows a block should have so that it stays in cache between two uses of it.
+  virtual Index block_rows() const = 0;
+  /// z = X_block W': z is count x k, W is k x d.
+  virtual void times(Block block, const double* w, Index k, double* z) const = 0;
+  /// G += S' X_block: S is count x k, G is k x d.
+  virtual void add_transpose_times(Block block, const double* s, Index k, double* g) const = 0;
+  /// H += sum_i c_i (x_i - shift)(x_i - shift)' over the block, lower triangle of a row-major d x d matrix. shift may be
+  /// null (zero); a sparse matrix takes null only.
+  virtual void add_sandwich(Block block, const double* c, const double* shift, double* h) const = 0;
+};
+
+/// A matrix read by columns.
+class Columns {
+ public:
+  virtual ~Columns() = default;
+  virtual Index rows() const = 0;
+  virtual Index columns() const = 0;
+  virtual Index stored() const = 0;
+  virtual Index stored(Index j) const = 0;
+  virtual double dot(Index j, const double* r) const = 0;                               // <x_j, r>
+  virtual void add(Index j, double a, double* z) const = 0;                             // z += a x_j
+  virtual double weighted_dot(Index j, const double* c, const double* r) const = 0;     // sum_i c_i x_ij r_i
+  virtual double weighted_square(Index j, const double* c) const = 0;                   // sum_i c_i x_ij^2; c may be null
+};
+
+}  // namespace tutelage
