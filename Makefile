@@ -1,0 +1,23 @@
+# Bare `make` prints the targets.
+PYTHON ?= python3
+JOBS ?= 2
+BUILD := build/develop
+NATIVE := build/native-test
+CPP := $(shell find src/core src/bind tests/core -name '*.hpp' -o -name '*.cpp')
+RUN := PYTHONPATH=src $(PYTHON)
+
+.DEFAULT_GOAL := help
+.PHONY: help develop stubs test lint types format native-test bench docs clean
+
+help:  ## print this list
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## */\1\t/' | expand -t 14
+
+develop:  ## build this machine's variant of the native core into src/tutelage (then use PYTHONPATH=src)
+	@cmake -S . -B $(BUILD) -DCMAKE_BUILD_TYPE=Release -DTUTELAGE_VARIANTS=best -DTUTELAGE_INPLACE=ON \
+	  -DTUTELAGE_STRICT=ON -DPython_EXECUTABLE="$$($(PYTHON) -c 'import sys; print(sys.executable)')" \
+	  -DPython_FIND_VIRTUALENV=ONLY --log-level=WARNING
+	@cmake --build $(BUILD) -j $(JOBS)
+
+stubs: develop  ## write src/tutelage/_core.pyi, the types of the native core, from the built module
+	@$(RUN) -m nanobind.stubgen -q -m tutelage._core -o src/tutelage/_core.pyi
+	@$(PYTHON) -m ruff format -q src/tutelage/_core.pyi
