@@ -12,8 +12,9 @@
 
 namespace tutelage {
 
-/// How much of the Hessian is kept: all, one matrix for each score, or the diagonal.
-enum class Curvature { none, full, blocks, diagonal };
+/// How much of the Hessian is kept: all, one matrix for each score, one matrix that serves every score (the squared loss
+/// of several outputs), or the diagonal.
+enum class Curvature { none, full, blocks, shared, diagonal };
 
 class CurvatureSum {
  public:
@@ -28,7 +29,10 @@ class CurvatureSum {
         k_(loss.scores()) {}
 
   /// Pairs of scores (a, b), a >= b, whose block is kept.
-  Index pairs() const { return form_ == Curvature::full ? k_ * (k_ + 1) / 2 : k_; }
+  Index pairs() const {
+    if (form_ == Curvature::full) return k_ * (k_ + 1) / 2;
+    return form_ == Curvature::shared ? 1 : k_;
+  }
   Index side() const { return d_ + (intercept_ ? 1 : 0); }
   Index length() const {
     return form_ == Curvature::none ? 0 : pairs() * (form_ == Curvature::diagonal ? 2 * d_ + 1 : d_ * d_ + d_ + 1);
@@ -51,7 +55,7 @@ class CurvatureSum {
     if (k_ == 1) {
       std::copy_n(diagonal, block.count, to);
     } else if (form_ != Curvature::full) {
-      for (Index c = 0; c < k_; ++c) {
+      for (Index c = 0; c < pairs(); ++c) {
         for (Index i = 0; i < block.count; ++i) to[c * stride + i] = diagonal[i * k_ + c];
       }
     } else {
@@ -80,7 +84,7 @@ class CurvatureSum {
   }
 
   /// From sums to the matrix (times scale): row-major, lower triangle. full: order k * d coefficients, then k intercepts.
-  /// blocks: k matrices of order d + intercept. diagonal: in the order of a point.
+  /// blocks, shared: k matrices, or one, of order d + intercept. diagonal: in the order of a point.
   void assemble(const double* sum, double scale, std::vector<double>& out) const {
     const Index piece = length() / pairs();
     if (form_ == Curvature::diagonal) {
@@ -96,9 +100,9 @@ class CurvatureSum {
       }
       return;
     }
-    if (form_ == Curvature::blocks) {
-      out.assign(std::size_t(k_ * side() * side()), 0.0);
-      for (Index c = 0; c < k_; ++c) {
+    if (form_ == Curvature::blocks || form_ == Curvature::shared) {
+      out.assign(std::size_t(pairs() * side() * side()), 0.0);
+      for (Index c = 0; c < pairs(); ++c) {
         place(sum + c * piece, scale, out.data() + c * side() * side(), side(), 0, 0, d_, d_);
       }
       return;

@@ -53,6 +53,12 @@ class Risk {
     if (intercept && !sample.x->sparse() && n_ > 0) find_shift();
   }
 
+  /// The same with a shift given, so that points mean the same as in another risk.
+  Risk(Sample sample, const AnyLoss& loss, const AnyPenalty& penalty, bool intercept, Vector shift)
+      : Risk(sample, loss, penalty, intercept) {
+    shift_ = std::move(shift);
+  }
+
   Index rows() const { return n_; }
   Index columns() const { return d_; }
   Index scores() const { return k_; }
@@ -96,6 +102,8 @@ class Risk {
 
     Vector scores, slopes, diagonals;  // of all rows, for a loss that wants them at once
     const bool whole = loss_.whole();
+    const bool at_origin = std::all_of(point.begin(), point.begin() + k_ * d_, [](double x) { return x == 0; });
+    const double* w = at_origin ? nullptr : point.data();
     if (whole) {
       scores.assign(std::size_t(n_ * k_), 0.0);
       all_scores(point, scores.data());
@@ -120,7 +128,7 @@ class Risk {
           slope = slopes.data() + block.first * k_;
           if (diagonal != nullptr) diagonal = diagonals.data() + block.first * k_;
         } else {
-          block_scores(block, point.data(), origin.data(), work.z.data());
+          block_scores(block, w, origin.data(), work.z.data());
           losses[std::size_t(part)] += loss_.evaluate(y, s, z, block.count, work.slope.data(), diagonal);
         }
         if (gradient) add_gradient(block, slope, sum);
@@ -267,8 +275,13 @@ class Risk {
     return origin;
   }
 
+  /// w is null at the origin: every score is then the intercept's.
   void block_scores(Block block, const double* w, const double* origin, double* z) const {
-    sample_.x->times(block, w, k_, z);
+    if (w == nullptr) {
+      std::fill_n(z, block.count * k_, 0.0);
+    } else {
+      sample_.x->times(block, w, k_, z);
+    }
     if (!intercept_) return;
     for (Index i = 0; i < block.count; ++i) {
       for (Index c = 0; c < k_; ++c) z[i * k_ + c] += origin[c];
