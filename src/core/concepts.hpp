@@ -90,7 +90,6 @@ struct PenaltyFacts {
   std::string_view formula;
   bool convex = true;
   bool separable = false;          // a sum over coefficients: prox_one and value_one may be used
-  bool diagonal = false;           // quadratic with a diagonal Q
   bool quadratic = false;          // w'Qw / 2 + q'w + const: Newton's method and the closed form may use it
   double strong_convexity = 0;     // largest m with penalty - m |w|^2 / 2 convex
   bool has_conjugate = false;

@@ -83,6 +83,7 @@ class Risk {
   /// What a pass brings back. `value` includes the penalty where it is finite.
   struct Local {
     double value = infinity;
+    double loss = infinity;  // the part of the value that is not the penalty
     Vector gradient;
     Vector curvature;  // of the loss only, in the form of CurvatureSum::assemble
   };
@@ -307,7 +308,8 @@ class Risk {
   }
 
   void finish_value(const Vector& point, double loss, Local& local) const {
-    local.value = loss / total_ + penalty_.value(point.data(), k_, d_);
+    local.loss = loss / total_;
+    local.value = local.loss + penalty_.value(point.data(), k_, d_);
   }
 
   void finish_gradient(const Vector& point, const double* raw, Local& local) const {

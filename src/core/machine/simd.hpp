@@ -25,7 +25,9 @@
 #define TUTELAGE_LANES 2
 #endif
 
+#ifndef TUTELAGE_INLINE
 #define TUTELAGE_INLINE inline __attribute__((always_inline))
+#endif
 
 namespace tutelage::simd {
 

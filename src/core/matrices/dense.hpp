@@ -44,6 +44,15 @@ class DenseRows final : public Rows, public Columns {
     add_sandwich_tile(block, {0, columns_}, {0, columns_}, c, shift, h, columns_);
   }
 
+  void add_squares(Block block, const double* c, double* g) const override {
+    for (Index i = 0; i < block.count; ++i) {
+      const T* x = row(block.first + i);
+      const double weight = c[i];
+#pragma omp simd
+      for (Index j = 0; j < columns_; ++j) g[j] += weight * static_cast<double>(x[j]) * static_cast<double>(x[j]);
+    }
+  }
+
   void add_sandwich_tile(Block block, Block down, Block across, const double* c, const double* shift, double* h,
                          Index ldh) const {
     const auto pack = [&](Index first, Index count, Index column, Index columns, Index width, bool weighted,
@@ -134,6 +143,10 @@ class DenseColumns final : public Rows, public Columns {
 
   void add_sandwich(Block block, const double* c, const double* shift, double* h) const override {
     add_sandwich_tile(block, {0, columns_}, {0, columns_}, c, shift, h, columns_);
+  }
+
+  void add_squares(Block block, const double* c, double* g) const override {
+    for (Index j = 0; j < columns_; ++j) g[j] += simd::square(column(j) + block.first, c, block.count);
   }
 
   void add_sandwich_tile(Block block, Block down, Block across, const double* c, const double* shift, double* h,

@@ -61,7 +61,7 @@ class ClosedForm {
   /// The strength of a penalty strength |w|^2 / 2, zero for none, negative for any other.
   double uniform_strength() const {
     Vector q(std::size_t(k_ * d_), 0.0), g(q);
-    if (q.empty() || !risk_.penalty().facts().diagonal) return -1;
+    if (q.empty() || !(risk_.penalty().facts().separable && risk_.penalty().facts().quadratic)) return -1;
     risk_.penalty().add_hessian_diagonal(k_, d_, q.data());
     risk_.penalty().add_gradient(Vector(q.size(), 0.0).data(), k_, d_, g.data());
     for (std::size_t j = 0; j < q.size(); ++j) {
@@ -146,7 +146,7 @@ class ClosedForm {
       }
       if (flat) break;
       double* w = fit.point.data() + c * d_;
-      Vector residual = right_side(r, c, q, nullptr);
+      Vector residual = right_side(r, c);
       const Vector goal = residual;
       // Solve, then refine with the residual; what is left is the gap.
       for (int round = 0; round < 3; ++round) {
@@ -173,7 +173,7 @@ class ClosedForm {
   }
 
   /// r_c minus the linear part of the penalty.
-  Vector right_side(const Vector& r, Index c, const Vector&, const double*) const {
+  Vector right_side(const Vector& r, Index c) const {
     Vector zero(std::size_t(k_ * d_), 0.0), linear(zero), out(std::size_t(d_), 0.0);
     risk_.penalty().add_gradient(zero.data(), k_, d_, linear.data());
     for (Index j = 0; j < d_; ++j) out[std::size_t(j)] = r[std::size_t(c * d_ + j)] - linear[std::size_t(c * d_ + j)];
@@ -205,7 +205,7 @@ class ClosedForm {
   void through_eigenvectors(const Vector& h, const Vector& r, Fit& fit) {
     const SerialBlas serial;
     for (Index c = 0; c < k_; ++c) {
-      Vector a(std::size_t(d_ * d_), 0.0), values(std::size_t(d_));
+      Vector a(std::size_t(d_ * d_), 0.0), values(static_cast<std::size_t>(d_));
       risk_.penalty().add_hessian(c, d_, a.data());
       for (Index i = 0; i < d_; ++i) {
         for (Index j = 0; j <= i; ++j) a[std::size_t(i * d_ + j)] += h[std::size_t(i * d_ + j)];
@@ -216,7 +216,7 @@ class ClosedForm {
       fortran(blas.dsyevd, 'V', 'U', d_, a.data(), d_, values.data(), work.data(), Index(work.size()), more.data(),
               Index(more.size()), &info);
       if (info != 0) throw std::runtime_error("LAPACK's dsyevd did not converge on the normal equations.");
-      const Vector goal = right_side(r, c, a, nullptr);
+      const Vector goal = right_side(r, c);
       const double floor = 1e-13 * double(d_) * std::max(values[std::size_t(d_ - 1)], 0.0);
       double* w = fit.point.data() + c * d_;
       std::fill_n(w, d_, 0.0);

@@ -148,7 +148,6 @@ class QuasiNewtonSolver {
     QuasiNewton plan = plan_;
     plan.sample_rows = 0;
     QuasiNewtonSolver solver(risk, plan, rough);
-    solver.prove_ = false;
     solver.rough(point);
     metric_ = std::move(solver.unfactored_);
     need_floor_ = true;
@@ -237,7 +236,7 @@ class QuasiNewtonSolver {
   Metric metric_, unfactored_;
   Vector point_;
   Risk::Local local_;
-  bool need_floor_ = false, prove_ = true;
+  bool need_floor_ = false;
   double contraction_ = 1;
 };
 
