@@ -30,3 +30,29 @@ native-test:  ## build and run tests/core under AddressSanitizer and UndefinedBe
 	  -DTUTELAGE_SANITIZE=$(SANITIZE) --log-level=WARNING
 	@cmake --build $(NATIVE) -j $(JOBS)
 	@$(NATIVE)/tests/core/native_tests
+
+test:  ## run the test suite against the in-place build (ARGS='-k name' selects)
+	@PYTHONPATH=src $(PYTHON) -m pytest $(ARGS)
+
+lint:  ## check style: ruff and clang-format
+	@$(PYTHON) -m ruff check .
+	@$(PYTHON) -m ruff format --check .
+	@clang-format --dry-run -Werror $(CPP)
+
+types:  ## check types: mypy, strict
+	@$(PYTHON) -m mypy
+
+format:  ## rewrite the sources in the house style
+	@$(PYTHON) -m ruff check --fix-only -q .
+	@$(PYTHON) -m ruff format -q .
+	@clang-format -i $(CPP)
+
+bench:  ## run us and the peers side by side (writes benchmarks/RESULTS.md)
+	@$(RUN) -m benchmarks.against
+
+docs:  ## run every example of the docstrings and the guides
+	@PYTHONPATH=src $(PYTHON) -m pytest tests/test_docs.py -q
+
+clean:  ## remove everything that was built
+	rm -rf build dist src/tutelage/*.so src/tutelage/*.pyd .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	find src tests benchmarks -name __pycache__ -type d -prune -exec rm -rf {} +
