@@ -78,16 +78,19 @@ class Erased final : public AnyLoss {
     double sum = 0;
 #pragma omp simd reduction(+ : sum)
     for (Index i = 0; i < n; ++i) {
-      const double value = loss.value(y[i], z[i]);
+      // Everything is computed before anything is stored: what the three have in common (an exponential) is then computed
+      // once, where a store might have changed y or z as far as the compiler knows.
+      const double yi = y[i], zi = z[i];
       const double weight = weighted ? s[i] : 1.0;
-      sum += weighted ? (weight == 0 ? 0.0 : weight * value) : value;
-      if constexpr (with_slope) slope[i] = weighted ? weight * loss.slope(y[i], z[i]) : loss.slope(y[i], z[i]);
-      if constexpr (with_curvature) {
-        if constexpr (SmoothLoss<L>)
-          curvature[i] = weighted ? weight * loss.curvature(y[i], z[i]) : loss.curvature(y[i], z[i]);
-        else
-          curvature[i] = 0;
-      }
+      const double value = loss.value(yi, zi);
+      double first = 0, second = 0;
+      if constexpr (with_slope) first = loss.slope(yi, zi);
+      if constexpr (with_curvature && SmoothLoss<L>) second = loss.curvature(yi, zi);
+      // A row of weight zero has no say, not even an infinite one.
+      const bool counts = !weighted || weight != 0;
+      sum += counts ? weight * value : 0.0;
+      if constexpr (with_slope) slope[i] = counts ? weight * first : 0.0;
+      if constexpr (with_curvature) curvature[i] = counts ? weight * second : 0.0;
     }
     return sum;
   }

@@ -107,7 +107,7 @@ struct Multinomial {
   }
 
  private:
-  static constexpr Index tile_rows = 32;
+  static constexpr Index tile_rows = 64;
   static constexpr Index widest_tile = 96;  // beyond it a row alone fills the vector registers
 
   double largest(const double* z) const {
@@ -161,6 +161,25 @@ struct Multinomial {
     return sum;
   }
 
+  /// Probabilities, in slope or else in curvature, become slopes and curvatures.
+  template <bool weighted, bool with_slope, bool with_curvature>
+  void finish(const double* y, const double* s, Index count, double* slope, double* curvature) const {
+    const double* const p = with_slope ? slope : curvature;
+    if constexpr (with_curvature) {
+#pragma omp simd
+      for (Index i = 0; i < count * k; ++i) curvature[i] = p[i] * (1 - p[i]);
+    }
+    for (Index r = 0; r < count; ++r) {
+      if constexpr (with_slope) slope[r * k + Index(y[r])] -= 1;
+      if constexpr (weighted) {
+        for (Index c = r * k; c < (r + 1) * k; ++c) {
+          if constexpr (with_slope) slope[c] *= s[r];
+          if constexpr (with_curvature) curvature[c] *= s[r];
+        }
+      }
+    }
+  }
+
   /// Up to tile_rows rows side by side: scores are transposed, so that row r of the tile is lane r of every loop.
   template <bool weighted, bool with_slope, bool with_curvature>
   double tile(const double* y, const double* s, const double* z, Index count, double* slope, double* curvature) const {
@@ -198,17 +217,14 @@ struct Multinomial {
       q[r] = 1 / q[r];
     }
     if constexpr (with_slope || with_curvature) {
+      // Back to rows, once; what remains runs along the rows.
+      double* const p = with_slope ? slope : curvature;
       for (Index c = 0; c < k; ++c) {
         const double* ec = e.data() + c * tile_rows;
-        const double category = double(c);
 #pragma omp simd
-        for (Index r = 0; r < count; ++r) {
-          const double p = ec[r] * q[r];
-          const double weight = weighted ? s[r] : 1.0;
-          if constexpr (with_slope) slope[r * k + c] = weight * (p - (y[r] == category ? 1.0 : 0.0));
-          if constexpr (with_curvature) curvature[r * k + c] = weight * (p * (1 - p));
-        }
+        for (Index r = 0; r < count; ++r) p[r * k + c] = ec[r] * q[r];
       }
+      finish<weighted, with_slope, with_curvature>(y, s, count, slope, curvature);
     }
     return sum;
   }

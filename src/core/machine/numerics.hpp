@@ -122,10 +122,25 @@ TUTELAGE_INLINE double log1p_of_fraction(double x) {
   return (large ? detail::ln2 : 0.0) + detail::twice_atanh(s);
 }
 
+/// (e^x - 1) / x, with its limit 1 at 0: no cancellation there.
+TUTELAGE_INLINE double expm1_over_x(double x) {
+  const bool small = x < 0.34 && x > -0.34;
+  const double inside = small ? x : 0.0;
+  const double near = 1 + inside * detail::exp_tail(inside);
+  return small ? near : (exp(x) - 1) / x;
+}
+
 /// x ln x, with its limit 0 at 0.
 TUTELAGE_INLINE double x_log_x(double x) { return x == 0 ? 0.0 : x * log(x); }
 
 TUTELAGE_INLINE double magnitude(double x) { return std::fabs(x); }
+/// -1, 0 or 1; NaN stays NaN.
+TUTELAGE_INLINE double sign(double x) { return x > 0 ? 1.0 : (x < 0 ? -1.0 : x * 0); }
+/// sign(x) max(|x| - by, 0)
+TUTELAGE_INLINE double soft_threshold(double x, double by) {
+  const double above = x > by ? x - by : x * 0;
+  return x < -by ? x + by : above;
+}
 /// max(x, 0) that keeps NaN.
 TUTELAGE_INLINE double positive_part(double x) { return x < 0 ? 0.0 : x; }
 /// x moved into [low, high]; NaN stays NaN.

@@ -28,11 +28,7 @@ struct Interval {
 
 inline constexpr double not_quadratic = std::numeric_limits<double>::quiet_NaN();
 
-/// sign(w) max(|w| - by, 0)
-TUTELAGE_INLINE double soft_threshold(double w, double by) {
-  const double above = w > by ? w - by : 0.0;
-  return w < -by ? w + by : above;
-}
+using numerics::soft_threshold;
 
 /// No penalty.
 struct NoPenalty {
