@@ -86,7 +86,8 @@ class _Fitted:
 def parameter(*, default: T = REQUIRED, kw_only: bool = True) -> T:
     """Declare a parameter that may be given by position.
 
-    ``alpha: NonNegative = parameter(default=1.0, kw_only=False)`` lets a user write ``Ridge(2.0)``. A plain ``alpha: NonNegative = 1.0`` declares a keyword-only parameter. Type checkers read both.
+    ``alpha: NonNegative = parameter(default=1.0, kw_only=False)`` lets a user write ``Ridge(2.0)``. A plain
+    ``alpha: NonNegative = 1.0`` declares a keyword-only parameter. Type checkers read both.
     """
     return typing.cast("T", _Specified(default, kw_only))
 

@@ -43,7 +43,8 @@ def parameter_entry(parameter: Parameter) -> str:
 
 def attribute_entry(attribute: Attribute) -> str:
     """Write the entry of one fitted attribute."""
-    return _entry(f"{attribute.name} : {attribute.kind}", attribute.sentence)
+    kind = "object" if attribute.kind == "Any" else attribute.kind
+    return _entry(f"{attribute.name} : {kind}", attribute.sentence)
 
 
 def _entry(head: str, sentence: str) -> str:

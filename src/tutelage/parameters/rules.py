@@ -1,7 +1,7 @@
 """What a parameter may be: one small class for each kind of value.
 
-A check is a list of alternatives, which `tutelage.parameters.hints` reads from a type hint. Every alternative knows four
-things: whether it accepts a value, the phrase that an error sentence and a documentation table use for it, the
+A check is a list of alternatives, which `tutelage.parameters.hints` reads from a type hint. Every alternative knows
+four things: whether it accepts a value, the phrase that an error sentence and a documentation table use for it, the
 scikit-learn constraint with the same meaning, and how to read itself from a word of the command line.
 """
 
