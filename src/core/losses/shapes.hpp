@@ -8,6 +8,7 @@
 //
 // (y^2 = 1 for margins). What a shape does not write (curvature_at of the hinge) its loss does not have.
 #pragma once
+#include <array>
 #include <string_view>
 
 #include "core/concepts.hpp"
