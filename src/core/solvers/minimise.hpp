@@ -47,7 +47,7 @@ namespace minimise_detail {
 /// How many rows settle a sampled metric: enough for each of its columns, in thousands at least.
 inline Index sample_rows(const Risk& risk, Curvature form) {
   const Index side = form == Curvature::full ? risk.size() : risk.columns();
-  return std::max<Index>(4000, (form == Curvature::full ? 20 : 6) * side);
+  return std::max<Index>({4000, (form == Curvature::full ? 10 : 6) * side, risk.rows() / 40});
 }
 
 inline QuasiNewton newton_plan(const Risk& risk) {
