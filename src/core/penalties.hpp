@@ -8,7 +8,6 @@
 #include <tuple>
 #include <vector>
 
-#include "core/losses.hpp"
 #include "core/penalties/separable.hpp"
 
 namespace tutelage {
@@ -22,7 +21,7 @@ std::shared_ptr<AnyPenalty> make_separable_penalty(std::string_view name, const 
   std::shared_ptr<AnyPenalty> made;
   for_each<SeparablePenalties>([&](auto member) {
     if (made || member.facts().name != name) return;
-    for (const auto& p : parameters_of(member)) member.*(p.member) = parameter(p.name, member.*(p.member));
+    set_parameters(member, parameter);
     made = std::make_shared<Separable<decltype(member)>>(member, std::move(weights));
   });
   return made;

@@ -70,9 +70,7 @@ class Separable final : public AnyPenalty {
     const double strength = quadratic_strength();
     for (Index j = 0; j < d; ++j) h[j * d + j] += strength * weight(score * d + j);
   }
-  void add_hessian_times(const double* v, Index k, Index d, double* out) const override {
-    add_gradient(v, k, d, out);
-  }
+  void add_hessian_times(const double* v, Index k, Index d, double* out) const override { add_gradient(v, k, d, out); }
   void add_hessian_diagonal(Index k, Index d, double* diagonal) const override {
     const double strength = quadratic_strength();
     for (Index j = 0; j < k * d; ++j) diagonal[j] += strength * weight(j);
