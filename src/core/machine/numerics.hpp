@@ -3,7 +3,8 @@
 // std::exp and std::log are calls: a compiler cannot vectorise a loop around them without a vector mathematics library
 // and -ffast-math, and a logistic pass would then cost more in exp than in reading X. These are ordinary arithmetic,
 // inlined into `#pragma omp simd` loops on any instruction set. They are accurate to about one unit in the last place
-// (tests/core/test_numerics.cpp holds them to it), NaN gives NaN, infinities give their limits, nothing overflows early.
+// (tests/core/test_numerics.cpp holds them to it), NaN gives NaN, infinities give their limits, nothing overflows
+// early.
 #pragma once
 #include <bit>
 #include <cmath>
