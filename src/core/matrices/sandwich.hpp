@@ -12,6 +12,7 @@
 #pragma once
 #include <algorithm>
 #include <array>
+#include <type_traits>
 #include <utility>
 
 #include "core/concepts.hpp"
@@ -178,29 +179,32 @@ inline void add_direct(Index rows, Index columns, const double* x, Index stride,
 
 // ---- packing ------------------------------------------------------------------------------------------------------
 
-/// Packs panels of Width columns from a C-ordered matrix whose rows stand `stride` apart.
+/// Packs panels of Width columns from a C-ordered matrix whose rows stand `stride` apart. A few rows at a time: one row
+/// across all panels would write to addresses that compete for the same few places in the first cache.
 template <int Width, class T>
 inline void pack_rows(const T* x, Index stride, Index rows, Index columns, const double* c, const double* shift,
                       double* out) {
-  for (Index i = 0; i < rows; ++i) {
-    const T* row = x + i * stride;
-    double* to = out + i * Width;
-    const Pack weight = simd::splat(c ? c[i] : 1.0);
-    Index j = 0;
-    for (; j + Width <= columns; j += Width, to += rows * Width) {
-      for (int t = 0; t < Width; t += lanes) {
-        Pack v = simd::load(row + j + t);
-        if (shift) v -= simd::load(shift + j + t);
-        if (c) v *= weight;
-        simd::store(to + t, v);
+  constexpr Index group = 16;
+  for (Index start = 0; start < rows; start += group) {
+    const Index end = std::min(rows, start + group);
+    for (Index j = 0; j < columns; j += lanes) {
+      const Index count = columns - j;
+      double* to = out + j / Width * Width * rows + j % Width;
+      const auto line = [&](auto get) {
+        const Pack m = shift ? get(shift + j) : Pack{};
+        for (Index i = start; i < end; ++i) {
+          const T* from = x + i * stride + j;
+          __builtin_prefetch(from + 2 * group * stride);
+          Pack v = get(from) - m;
+          if (c) v *= simd::splat(c[i]);
+          simd::store(to + i * Width, v);
+        }
+      };
+      if (count >= lanes) {
+        line([](const auto* p) { return simd::load(p); });
+      } else {
+        line([count](const auto* p) { return simd::load_part(p, count); });
       }
-    }
-    for (; j < columns; j += lanes, to += lanes) {
-      const Index count = std::min<Index>(lanes, columns - j);
-      Pack v = simd::load_part(row + j, count);
-      if (shift) v -= simd::load_part(shift + j, count);
-      if (c) v *= weight;
-      simd::store(to, v);
     }
   }
 }
@@ -209,28 +213,32 @@ inline void pack_rows(const T* x, Index stride, Index rows, Index columns, const
 template <int Width, class T>
 inline void pack_columns(const T* x, Index stride, Index rows, Index columns, const double* c, const double* shift,
                          double* out) {
-  const auto square = [&](Index i, Index j, Index height, auto get) {  // lanes x lanes numbers
-    const Index width = std::min<Index>(lanes, columns - j);
+  const auto square = [&](Index i, Index j, auto whole, Index width, Index height, auto get) {  // lanes x lanes numbers
     Pack v[lanes] = {};
     const Pack weight = c ? get(c + i) : Pack{};
     for (int t = 0; t < lanes; ++t) {
-      if (t >= width) break;
+      if (!whole() && t >= width) continue;
       v[t] = get(x + (j + t) * stride + i);
       if (shift) v[t] -= simd::splat(shift[j + t]);
       if (c) v[t] *= weight;
     }
     simd::transpose(v);
     double* to = out + j / Width * Width * rows + i * Width + j % Width;
-    for (int t = 0; t < height; ++t) simd::store(to + t * Width, v[t]);
+    for (int t = 0; t < lanes; ++t) {
+      if (t < height) simd::store(to + t * Width, v[t]);
+    }
   };
-  for (Index j = 0; j < columns; j += lanes) {
+  const auto strip = [&](Index j, auto whole, Index width) {
     Index i = 0;
-    for (; i + lanes <= rows; i += lanes) square(i, j, lanes, [](const auto* p) { return simd::load(p); });
+    for (; i + lanes <= rows; i += lanes) square(i, j, whole, width, lanes, [](const auto* p) { return simd::load(p); });
     if (i < rows) {
       const Index rest = rows - i;
-      square(i, j, rest, [rest](const auto* p) { return simd::load_part(p, rest); });
+      square(i, j, whole, width, rest, [rest](const auto* p) { return simd::load_part(p, rest); });
     }
-  }
+  };
+  Index j = 0;
+  for (; j + lanes <= columns; j += lanes) strip(j, std::true_type{}, lanes);
+  if (j < columns) strip(j, std::false_type{}, columns - j);
 }
 
 }  // namespace tutelage::sandwiches
