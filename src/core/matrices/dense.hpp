@@ -173,7 +173,7 @@ class DenseColumns final : public Rows, public Columns {
   }
 
   void add_squares(Block block, const double* c, double* g) const override {
-    for (Index j = 0; j < columns_; ++j) g[j] += simd::square(column(j) + block.first, c, block.count);
+    for (Index j = 0; j < columns_; ++j) g[j] += simd::square(at(j) + block.first, c, block.count);
   }
 
   void add_sandwich_tile(Block block, Block down, Block across, const double* c, const double* shift, double* h,
