@@ -125,6 +125,8 @@ class AnyPenalty {
  public:
   virtual ~AnyPenalty() = default;
   virtual PenaltyFacts facts() const = 0;
+  /// Throws std::invalid_argument where lists given for each coefficient (weights, bounds, groups) do not fit k and d.
+  virtual void check(Index, Index) const {}
   virtual double value(const double* w, Index k, Index d) const = 0;
   /// out = argmin_u |u - v|^2 / 2 + step value(u); out may be v.
   virtual void prox(const double* v, double step, Index k, Index d, double* out) const = 0;
@@ -138,6 +140,10 @@ class AnyPenalty {
   virtual void add_hessian(Index score, Index d, double* h) const = 0;
   virtual void add_hessian_times(const double* v, Index k, Index d, double* out) const = 0;
   virtual void add_hessian_diagonal(Index k, Index d, double* diagonal) const = 0;
+  /// For a smooth penalty: adds the diagonal of its Hessian at w, which is all of it where the penalty is separable.
+  virtual void add_curvature(const double*, Index k, Index d, double* diagonal) const {
+    add_hessian_diagonal(k, d, diagonal);
+  }
 
   // Duality: conjugate(v) = sup_w v.w - value(w); dual_scale(v) is the largest t in [0, 1] with conjugate(t v) finite.
   virtual double conjugate(const double* v, Index k, Index d) const = 0;

@@ -136,10 +136,10 @@ TUTELAGE_INLINE double x_log_x(double x) { return x == 0 ? 0.0 : x * log(x); }
 
 TUTELAGE_INLINE double magnitude(double x) { return std::fabs(x); }
 /// -1, 0 or 1; NaN stays NaN.
-TUTELAGE_INLINE double sign(double x) { return x > 0 ? 1.0 : (x < 0 ? -1.0 : x * 0); }
+TUTELAGE_INLINE double sign(double x) { return x > 0 ? 1.0 : (x < 0 ? -1.0 : x * 0 + 0.0); }
 /// sign(x) max(|x| - by, 0)
 TUTELAGE_INLINE double soft_threshold(double x, double by) {
-  const double above = x > by ? x - by : x * 0;
+  const double above = x > by ? x - by : x * 0 + 0.0;  // 0, never -0; NaN stays NaN
   return x < -by ? x + by : above;
 }
 /// max(x, 0) that keeps NaN.

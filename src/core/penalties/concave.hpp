@@ -60,6 +60,9 @@ struct Lq {
     const double slope = std::copysign(strength * q * std::pow(std::abs(w), q - 1), w);
     return {slope, slope};
   }
+  double curvature(double w) const {  // infinite at 0 for q < 2
+    return strength == 0 ? 0 : strength * q * (q - 1) * std::pow(std::abs(w), q - 2);
+  }
   double conjugate(double v) const {
     if (strength == 0) return v == 0 ? 0 : infinity;
     if (q == 1) return L1{strength}.conjugate(v);

@@ -12,9 +12,11 @@ namespace tutelage {
 /// in no group bear the l2 part alone.
 class GroupL2 final : public JointPenalty {
  public:
-  explicit GroupL2(double strength = 1, double l2 = 0, std::vector<std::vector<Index>> groups = {},
-                   std::vector<double> weights = {})
-      : strength_(strength), l2_(l2), groups_(std::move(groups)), weights_(std::move(weights)) {
+  double strength = 1;
+  double l2 = 0;
+
+  explicit GroupL2(std::vector<std::vector<Index>> groups = {}, std::vector<double> weights = {})
+      : groups_(std::move(groups)), weights_(std::move(weights)) {
     for (const auto& group : groups_) {
       for (const Index column : group) {
         if (column < 0) throw std::invalid_argument("groups names column " + std::to_string(column));
@@ -35,11 +37,15 @@ class GroupL2 final : public JointPenalty {
   PenaltyFacts facts() const override {
     return {.name = "group_l2",
             .formula = "strength sum_g weight_g |w_g| + l2 sum w^2 / 2",
-            .strong_convexity = l2_,
+            .strong_convexity = l2,
             .has_conjugate = true};
   }
-  double strength() const { return strength_; }
-  double l2() const { return l2_; }
+  static constexpr auto parameters() {
+    return std::array{
+        Parameter<GroupL2>{.name = "strength", .member = &GroupL2::strength, .low = 0, .meaning = "of the norms"},
+        Parameter<GroupL2>{.name = "l2", .member = &GroupL2::l2, .low = 0, .meaning = "strength of sum w^2 / 2"}};
+  }
+  void check(Index, Index d) const override { groups(d); }
   Index groups(Index d) const {
     if (highest_ >= d)
       throw std::invalid_argument("groups names column " + std::to_string(highest_) + " where X has " +
@@ -53,19 +59,19 @@ class GroupL2 final : public JointPenalty {
 
   /// What a solver by blocks needs: factor by which prox of this step multiplies group g with this norm.
   double shrinkage(Index group, double norm, double step) const {
-    const double by = step * strength_ * weight(group);
-    return (norm <= by ? 0 : 1 - by / norm) / (1 + step * l2_);
+    const double by = step * strength * weight(group);
+    return (norm <= by ? 0 : 1 - by / norm) / (1 + step * l2);
   }
 
   double value(const double* w, Index k, Index d) const override {
-    double sum = l2_ == 0 ? 0 : l2_ * sum_of_squares(w, k * d) / 2;
-    for (Index g = 0; g < groups(d); ++g) sum += strength_ * weight(g) * norm(w, g, k, d);
+    double sum = l2 == 0 ? 0 : l2 * sum_of_squares(w, k * d) / 2;
+    for (Index g = 0; g < groups(d); ++g) sum += strength * weight(g) * norm(w, g, k, d);
     return sum;
   }
   void prox(const double* v, double step, Index k, Index d, double* out) const override {
     const Index count = groups(d);
     if (!groups_.empty())
-      for (Index j = 0; j < k * d; ++j) out[j] = grouped(j % d) ? v[j] : v[j] / (1 + step * l2_);
+      for (Index j = 0; j < k * d; ++j) out[j] = grouped(j % d) ? v[j] : v[j] / (1 + step * l2);
     for (Index g = 0; g < count; ++g) {
       const double by = shrinkage(g, norm(v, g, k, d), step);
       for_each_of(g, k, d, [&](Index j) { out[j] = by == 0 ? 0 : by * v[j]; });
@@ -76,27 +82,27 @@ class GroupL2 final : public JointPenalty {
     if (!groups_.empty()) {
       for (Index j = 0; j < k * d; ++j) {
         if (grouped(j % d)) continue;
-        if (l2_ == 0 && v[j] != 0) return infinity;
-        if (l2_ > 0) sum += v[j] * v[j] / (2 * l2_);
+        if (l2 == 0 && v[j] != 0) return infinity;
+        if (l2 > 0) sum += v[j] * v[j] / (2 * l2);
       }
     }
     for (Index g = 0; g < groups(d); ++g) {
-      const double bound = strength_ * weight(g), size = norm(v, g, k, d);
+      const double bound = strength * weight(g), size = norm(v, g, k, d);
       const double beyond = size > bound ? size - bound : 0;
-      if (l2_ > 0)
-        sum += beyond * beyond / (2 * l2_);
+      if (l2 > 0)
+        sum += beyond * beyond / (2 * l2);
       else if (size > bound * (1 + domain_slack))
         return infinity;
     }
     return sum;
   }
   double dual_scale(const double* v, Index k, Index d) const override {
-    if (l2_ > 0) return 1;
+    if (l2 > 0) return 1;
     for (Index j = 0; j < (groups_.empty() ? 0 : k * d); ++j)
       if (!grouped(j % d) && v[j] != 0) return 0;
     double scale = 1;
     for (Index g = 0; g < groups(d); ++g) {
-      const double bound = strength_ * weight(g), size = norm(v, g, k, d);
+      const double bound = strength * weight(g), size = norm(v, g, k, d);
       if (size > bound) scale = std::min(scale, bound / size);
     }
     return scale;
@@ -104,14 +110,14 @@ class GroupL2 final : public JointPenalty {
   double stationarity(const double* w, const double* g, Index k, Index d) const override {
     double worst = 0;
     for (Index j = 0; j < (groups_.empty() ? 0 : k * d); ++j)
-      if (!grouped(j % d)) worst = std::max(worst, std::abs(g[j] + l2_ * w[j]));
+      if (!grouped(j % d)) worst = std::max(worst, std::abs(g[j] + l2 * w[j]));
     for (Index group = 0; group < groups(d); ++group) {
-      const double bound = strength_ * weight(group), size = norm(w, group, k, d);
+      const double bound = strength * weight(group), size = norm(w, group, k, d);
       // At zero the subdifferential is a ball; how far -g stands outside of it, along -g.
       const double slope = size > 0 ? 0 : norm(g, group, k, d);
       const double outside = slope > bound ? 1 - bound / slope : 0;
       for_each_of(group, k, d, [&](Index j) {
-        const double gap = size > 0 ? g[j] + bound * w[j] / size + l2_ * w[j] : outside * g[j];
+        const double gap = size > 0 ? g[j] + bound * w[j] / size + l2 * w[j] : outside * g[j];
         worst = std::max(worst, std::abs(gap));
       });
     }
@@ -135,8 +141,6 @@ class GroupL2 final : public JointPenalty {
     return std::sqrt(sum);
   }
 
-  double strength_;
-  double l2_;
   std::vector<std::vector<Index>> groups_;
   std::vector<double> weights_;
   std::vector<char> grouped_;  // by column: whether it is in a group

@@ -15,23 +15,34 @@ namespace tutelage {
 /// Independent coefficients: strength sum_j (w_j - mean_j)^2 / (2 variance_j). Lists of 1, d or k d entries.
 class DiagonalPrior final : public AnyPenalty {
  public:
-  DiagonalPrior(std::vector<double> mean, std::vector<double> variance, double strength = 1)
-      : mean_(std::move(mean)), variance_(std::move(variance)), strength_(strength) {
+  double strength = 1;
+
+  explicit DiagonalPrior(std::vector<double> mean = {0}, std::vector<double> variance = {1})
+      : mean_(std::move(mean)), variance_(std::move(variance)) {
     for (const double variance_j : variance_)
       if (!(variance_j > 0) || variance_j == infinity)
         throw std::invalid_argument("the covariance of a Gaussian prior must be positive definite and finite");
   }
 
+  static constexpr auto parameters() {
+    return std::array{Parameter<DiagonalPrior>{
+        .name = "strength", .member = &DiagonalPrior::strength, .low = 0, .meaning = "how much"}};
+  }
   PenaltyFacts facts() const override {
     return {.name = "gaussian_prior",
             .formula = "strength (w - mean)' covariance^-1 (w - mean) / 2",
             .separable = true,
             .quadratic = true,
-            .strong_convexity = strength_ / *std::max_element(variance_.begin(), variance_.end()),
-            .has_conjugate = strength_ > 0,
+            .strong_convexity = strength / *std::max_element(variance_.begin(), variance_.end()),
+            .has_conjugate = strength > 0,
             .smooth = true};
   }
+  void check(Index k, Index d) const override {
+    check_length("the mean", mean_.size(), k, d);
+    check_length("the covariance", variance_.size(), k, d);
+  }
   double value(const double* w, Index k, Index d) const override {
+    check(k, d);
     double sum = 0;
     for (Index j = 0; j < k * d; ++j) sum += value_one(j, w[j]);
     return sum;
@@ -60,13 +71,13 @@ class DiagonalPrior final : public AnyPenalty {
     for (Index j = 0; j < k * d; ++j) diagonal[j] += precision(j);
   }
   double conjugate(const double* v, Index k, Index d) const override {
-    if (strength_ == 0) return largest_magnitude(v, k * d) == 0 ? 0 : infinity;
+    if (strength == 0) return largest_magnitude(v, k * d) == 0 ? 0 : infinity;
     double sum = 0;
     for (Index j = 0; j < k * d; ++j) sum += v[j] * (entry(mean_, j) + v[j] / (2 * precision(j)));
     return sum;
   }
   double dual_scale(const double* v, Index k, Index d) const override {
-    return strength_ > 0 || largest_magnitude(v, k * d) == 0 ? 1 : 0;
+    return strength > 0 || largest_magnitude(v, k * d) == 0 ? 1 : 0;
   }
   double stationarity(const double* w, const double* g, Index k, Index d) const override {
     double worst = 0;
@@ -75,18 +86,19 @@ class DiagonalPrior final : public AnyPenalty {
   }
 
  private:
-  double precision(Index j) const { return strength_ / entry(variance_, j); }
+  double precision(Index j) const { return strength / entry(variance_, j); }
 
   std::vector<double> mean_, variance_;
-  double strength_;
 };
 
 /// Correlated coefficients: the same d x d covariance (row-major) for every score. Making one costs d^3, and so does
 /// every prox; the products cost d^2.
 class CorrelatedPrior final : public JointPenalty {
  public:
-  CorrelatedPrior(std::vector<double> mean, std::vector<double> covariance, Index d, double strength = 1)
-      : mean_(std::move(mean)), covariance_(std::move(covariance)), d_(d), strength_(strength) {
+  double strength = 1;
+
+  CorrelatedPrior(std::vector<double> mean, std::vector<double> covariance, Index d)
+      : mean_(std::move(mean)), covariance_(std::move(covariance)), d_(d) {
     const Cholesky factor(covariance_, d);
     if (!factor.positive())
       throw std::invalid_argument("the covariance of a Gaussian prior must be positive definite and finite");
@@ -104,23 +116,28 @@ class CorrelatedPrior final : public JointPenalty {
     return {.name = "gaussian_prior",
             .formula = "strength (w - mean)' covariance^-1 (w - mean) / 2",
             .quadratic = true,
-            .strong_convexity = strength_ / largest_row_,  // a row sum bounds the largest eigenvalue of the covariance
-            .has_conjugate = strength_ > 0,
+            .strong_convexity = strength / largest_row_,  // a row sum bounds the largest eigenvalue of the covariance
+            .has_conjugate = strength > 0,
             .smooth = true};
   }
+  void check(Index k, Index d) const override {
+    check(d);
+    check_length("the mean", mean_.size(), k, d);
+  }
   double value(const double* w, Index k, Index d) const override {
+    check(k, d);
     double sum = 0;
     for (Index c = 0; c < k; ++c) {
       const std::vector<double> away = from_mean(w, c, d);
       for (Index i = 0; i < d; ++i) sum += away[std::size_t(i)] * dot(precision_, i, away.data());
     }
-    return strength_ * sum / 2;
+    return strength * sum / 2;
   }
   void prox(const double* v, double step, Index k, Index d, double* out) const override {
     check(d);
     // u = mean + C (C + step strength I)^-1 (v - mean)
     std::vector<double> shifted = covariance_;
-    for (Index i = 0; i < d; ++i) shifted[std::size_t(i * d + i)] += step * strength_;
+    for (Index i = 0; i < d; ++i) shifted[std::size_t(i * d + i)] += step * strength;
     const Cholesky factor(std::move(shifted), d);
     for (Index c = 0; c < k; ++c) {
       std::vector<double> away = from_mean(v, c, d);
@@ -131,34 +148,34 @@ class CorrelatedPrior final : public JointPenalty {
   void add_gradient(const double* w, Index k, Index d, double* g) const override {
     for (Index c = 0; c < k; ++c) {
       const std::vector<double> away = from_mean(w, c, d);
-      for (Index i = 0; i < d; ++i) g[c * d + i] += strength_ * dot(precision_, i, away.data());
+      for (Index i = 0; i < d; ++i) g[c * d + i] += strength * dot(precision_, i, away.data());
     }
   }
   void add_hessian(Index, Index d, double* h) const override {
     check(d);
-    for (Index j = 0; j < d * d; ++j) h[j] += strength_ * precision_[std::size_t(j)];
+    for (Index j = 0; j < d * d; ++j) h[j] += strength * precision_[std::size_t(j)];
   }
   void add_hessian_times(const double* v, Index k, Index d, double* out) const override {
     check(d);
     for (Index c = 0; c < k; ++c)
-      for (Index i = 0; i < d; ++i) out[c * d + i] += strength_ * dot(precision_, i, v + c * d);
+      for (Index i = 0; i < d; ++i) out[c * d + i] += strength * dot(precision_, i, v + c * d);
   }
   void add_hessian_diagonal(Index k, Index d, double* diagonal) const override {
     check(d);
     for (Index c = 0; c < k; ++c)
-      for (Index i = 0; i < d; ++i) diagonal[c * d + i] += strength_ * precision_[std::size_t(i * d + i)];
+      for (Index i = 0; i < d; ++i) diagonal[c * d + i] += strength * precision_[std::size_t(i * d + i)];
   }
   double conjugate(const double* v, Index k, Index d) const override {
     check(d);
-    if (strength_ == 0) return largest_magnitude(v, k * d) == 0 ? 0 : infinity;
+    if (strength == 0) return largest_magnitude(v, k * d) == 0 ? 0 : infinity;
     double sum = 0;
     for (Index c = 0; c < k; ++c)
       for (Index i = 0; i < d; ++i)
-        sum += v[c * d + i] * (entry(mean_, c * d + i) + dot(covariance_, i, v + c * d) / (2 * strength_));
+        sum += v[c * d + i] * (entry(mean_, c * d + i) + dot(covariance_, i, v + c * d) / (2 * strength));
     return sum;
   }
   double dual_scale(const double* v, Index k, Index d) const override {
-    return strength_ > 0 || largest_magnitude(v, k * d) == 0 ? 1 : 0;
+    return strength > 0 || largest_magnitude(v, k * d) == 0 ? 1 : 0;
   }
   double stationarity(const double* w, const double* g, Index k, Index d) const override {
     std::vector<double> slope(g, g + k * d);
@@ -188,7 +205,6 @@ class CorrelatedPrior final : public JointPenalty {
 
   std::vector<double> mean_, covariance_, precision_;
   Index d_;
-  double strength_;
   double largest_row_ = 0;
 };
 

@@ -17,6 +17,16 @@ const T& entry(const std::vector<T>& list, Index j) {
   return list[std::size_t(j < count ? j : j % count)];
 }
 
+/// Throws unless a list is empty, or has 1, d or k d entries.
+inline void check_length(const std::string& what, std::size_t length, Index k, Index d) {
+  const Index count = Index(length);
+  if (count <= 1 || count == d || count == k * d) return;
+  std::string allowed = std::to_string(d);
+  if (k > 1) allowed += " or " + std::to_string(k * d);
+  throw std::invalid_argument(what + " of the penalty has " + std::to_string(count) + " entries where there are " +
+                              allowed + " coefficients");
+}
+
 /// sum_j weight_j penalty(w_j). A coefficient of weight zero is not penalised. Weights: none (all 1), k d or d of them.
 /// With `each`, every coefficient has a penalty of its own (a box of its own), k d or d of them.
 ///
@@ -62,7 +72,12 @@ class SeparableOf final : public AnyPenalty {
     return facts;
   }
 
+  void check(Index k, Index d) const override {
+    check_length("weights", weights_.size(), k, d);
+    if constexpr (each) check_length("a list of bounds", scalars_.size(), k, d);
+  }
   double value(const double* w, Index k, Index d) const override {
+    check(k, d);
     double sum = 0;
     for (Index j = 0; j < k * d; ++j) sum += value_one(j, w[j]);
     return sum;
@@ -104,6 +119,16 @@ class SeparableOf final : public AnyPenalty {
     for (Index j = 0; j < k * d; ++j) diagonal[j] += quadratic(j);
   }
 
+  void add_curvature(const double* w, Index k, Index d, double* diagonal) const override {
+    if constexpr (requires(const P p) { p.curvature(0.0); }) {
+      require(facts().smooth, "differentiable");
+      for (Index j = 0; j < k * d; ++j)
+        if (const double by = weight(j); by > 0) diagonal[j] += by * scalar(j).curvature(w[j]);
+    } else {
+      add_hessian_diagonal(k, d, diagonal);
+    }
+  }
+
   double conjugate(const double* v, Index k, Index d) const override {
     if constexpr (has_conjugate) {
       double sum = 0;
@@ -125,8 +150,8 @@ class SeparableOf final : public AnyPenalty {
       for (Index j = 0; j < k * d; ++j) {
         const double by = weight(j);
         const Interval domain = by > 0 ? scalar(j).dual_domain() : Interval{};
-        if (v[j] > 0 && v[j] > by * domain.high) scale = std::min(scale, by * domain.high / v[j]);
-        if (v[j] < 0 && v[j] < by * domain.low) scale = std::min(scale, by * domain.low / v[j]);
+        if (v[j] > 0 && v[j] > by * domain.high) scale = std::min(scale, std::abs(by * domain.high / v[j]));
+        if (v[j] < 0 && v[j] < by * domain.low) scale = std::min(scale, std::abs(by * domain.low / v[j]));
       }
       return scale;
     }
