@@ -10,6 +10,7 @@
 
 #include "bind/bind.hpp"
 #include "core/machine/blas.hpp"
+#include "core/machine/latency.hpp"
 #include "core/machine/parallel.hpp"
 
 namespace {
@@ -132,6 +133,9 @@ void bind_machine(nb::module_& m) {
   m.def("set_threads", &set_threads, nb::arg("n"), "Sets the number of threads for the whole process.");
   m.def("set_thread_override", &set_thread_override, nb::arg("n"),
         "Sets the number of threads for the calling thread alone (0: as the process); returns what it was.");
+  m.def("parallel_latency", &parallel_latency, nb::arg("calls"), nb::arg("tasks"),
+        nb::call_guard<nb::gil_scoped_release>(),
+        "The mean time, in seconds, of a parallel call of so many empty tasks.");
   m.def("stop_threads", &stop_threads, nb::call_guard<nb::gil_scoped_release>(),
         "Ends the worker threads; the next call that needs them starts them again.");
   m.def("remember_main_thread", &remember_main_thread,

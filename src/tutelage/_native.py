@@ -39,7 +39,7 @@ def choose_variant() -> str:
     available = available_variants()
     if not available:
         raise ImportError(
-            "No build of tutelage's native core runs on this processor (x86-64-v2, from 2009 on, is the least it needs)."
+            "No build of tutelage's native core runs on this processor (it needs x86-64-v2, from 2009 on)."
         )
     wanted = os.environ.get("TUTELAGE_VARIANT", "")
     if wanted and wanted not in available:

@@ -14,8 +14,9 @@
 // task below a handed-out one has been handed out too and runs to its end. After the first exception no new task
 // starts. Between tasks the calling thread asks check_interrupt().
 //
-// The pool: workers are started at first need, stay, and wait for the next call by spinning for some tens of
-// microseconds (solvers call thousands of times a second), then asleep. A forked child starts with an empty pool.
+// The pool: workers are started at first need, stay, and wait for the next call awake for some
+// tenths of a millisecond (solvers call thousands of times a second), then asleep. A forked child starts with an empty
+// pool.
 #pragma once
 
 #include <algorithm>
@@ -55,17 +56,20 @@ inline void pause_processor() {
 #endif
 }
 
-// Spins until done() or until a few tens of microseconds have passed; answers done().
+// Waits for done() without sleeping, for as long as waking up again would cost on a virtual machine, a few times over;
+// answers done(). First at full attention, then letting others use the processor.
 template <class Done>
 bool spin_until(Done&& done) {
-  constexpr auto patience = std::chrono::microseconds(40);
+  using std::chrono::microseconds;
   const auto start = std::chrono::steady_clock::now();
+  auto waited = start - start;
   do {
-    for (int i = 0; i < 32; ++i) {
+    for (int i = 0; i < 16; ++i) {
       if (done()) return true;
-      pause_processor();
+      waited < microseconds(20) ? pause_processor() : std::this_thread::yield();
     }
-  } while (std::chrono::steady_clock::now() - start < patience);
+    waited = std::chrono::steady_clock::now() - start;
+  } while (waited < microseconds(200));
   return done();
 }
 
@@ -175,6 +179,8 @@ class Pool {
   static constexpr std::uint64_t closed = std::uint64_t{1} << 31;
   static constexpr std::uint64_t helper_mask = closed - 1;
 
+  static std::uint32_t number_of(std::uint64_t state) { return static_cast<std::uint32_t>(state >> 32); }
+
   static std::atomic<Pool*>& current() {
     static std::atomic<Pool*> pool{nullptr};
     return pool;
@@ -234,10 +240,9 @@ class Pool {
   // A worker's life. `seen` is the number of the last job it has looked at.
   void serve(std::uint32_t seen) {
     inside_parallel = true;
+    // A job that came and went counts too: where one was, the next is likely soon, so the wait begins anew.
     const auto something_new = [&] {
-      const std::uint64_t state = state_.load(std::memory_order_seq_cst);
-      return (static_cast<std::uint32_t>(state >> 32) != seen && !(state & closed)) ||
-             stopping_.load(std::memory_order_relaxed);
+      return number_of(state_.load(std::memory_order_seq_cst)) != seen || stopping_.load(std::memory_order_relaxed);
     };
     for (;;) {
       if (!spin_until(something_new)) {
@@ -254,18 +259,14 @@ class Pool {
     }
   }
 
-  // Tries to become a helper of the present job, and remembers its number in `seen`.
+  // Tries to become a helper of the present job, and remembers its number in `seen` either way.
   bool join(std::uint32_t& seen) {
     std::uint64_t state = state_.load(std::memory_order_acquire);
     for (;;) {
-      const auto number = static_cast<std::uint32_t>(state >> 32);
-      if (number == seen || (state & closed)) return false;
-      if (static_cast<int>(state & helper_mask) >= wanted_.load(std::memory_order_relaxed)) {
-        seen = number;
-        return false;
-      }
+      seen = number_of(state);
+      const bool full = static_cast<int>(state & helper_mask) >= wanted_.load(std::memory_order_relaxed);
+      if ((state & closed) || full) return false;
       if (state_.compare_exchange_weak(state, state + 1, std::memory_order_acq_rel, std::memory_order_acquire)) {
-        seen = number;
         return true;
       }
     }
