@@ -25,7 +25,9 @@
 #define TUTELAGE_LANES 2
 #endif
 
+#ifndef TUTELAGE_INLINE
 #define TUTELAGE_INLINE inline __attribute__((always_inline))
+#endif
 
 // Before a loop of constant length over an array of packs: only when it is unrolled can the packs live in registers.
 #if defined(__clang__)

@@ -60,6 +60,15 @@ class DenseRows final : public Rows, public Columns {
     }
   }
 
+  void add_squares(Block block, const double* c, double* g) const override {
+    for (Index i = 0; i < block.count; ++i) {
+      const T* x = row(block.first + i);
+      const double weight = c[i];
+#pragma omp simd
+      for (Index j = 0; j < columns_; ++j) g[j] += weight * static_cast<double>(x[j]) * static_cast<double>(x[j]);
+    }
+  }
+
   void add_sandwich_tile(Block block, Block down, Block across, const double* c, const double* shift, double* h,
                          Index ldh) const {
     const auto pack = [&](auto width, Index first, Index rows, Index column, Index columns, bool weighted,
@@ -143,6 +152,10 @@ class DenseColumns final : public Rows, public Columns {
       sandwiches::pack_columns<width>(piece(block.first + i), stride_, rows, columns_, nullptr, shift, packed);
       sandwiches::add_direct(rows, columns_, packed, width, c + i, h, columns_);
     }
+  }
+
+  void add_squares(Block block, const double* c, double* g) const override {
+    for (Index j = 0; j < columns_; ++j) g[j] += simd::square(at(j) + block.first, c, block.count);
   }
 
   void add_sandwich_tile(Block block, Block down, Block across, const double* c, const double* shift, double* h,

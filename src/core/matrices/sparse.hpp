@@ -91,6 +91,15 @@ class SparseRows final : public Rows {
     }
   }
 
+  void add_squares(Block block, const double* c, double* g) const override {
+    for (Index i = 0; i < block.count; ++i) {
+      for (Index a = lines_.begin(block.first + i); a < lines_.end(block.first + i); ++a) {
+        const double x = static_cast<double>(lines_.values[a]);
+        g[static_cast<Index>(lines_.indices[a])] += c[i] * x * x;
+      }
+    }
+  }
+
   const SparseLines<T, I>& lines() const { return lines_; }
 
  private:
