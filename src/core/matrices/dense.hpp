@@ -70,14 +70,14 @@ class DenseRows final : public Rows, public Columns {
   }
 
   void add_sandwich_tile(Block block, Block down, Block across, const double* c, const double* shift, double* h,
-                         Index ldh) const {
+                         Index stride) const override {
     const auto pack = [&](auto width, Index first, Index rows, Index column, Index columns, bool weighted,
                           double* out) {
       sandwiches::pack_rows<decltype(width)::value>(row(first) + column, stride_, rows, columns,
                                                     weighted ? c + (first - block.first) : nullptr,
                                                     shift ? shift + column : nullptr, out);
     };
-    sandwiches::add(block, down, across, pack, h, ldh);
+    sandwiches::add(block, down, across, pack, h, stride);
   }
 
   Index stored(Index) const override { return rows_; }
@@ -159,14 +159,14 @@ class DenseColumns final : public Rows, public Columns {
   }
 
   void add_sandwich_tile(Block block, Block down, Block across, const double* c, const double* shift, double* h,
-                         Index ldh) const {
+                         Index stride) const override {
     const auto pack = [&](auto width, Index first, Index rows, Index column, Index columns, bool weighted,
                           double* out) {
       sandwiches::pack_columns<decltype(width)::value>(at(column) + first, stride_, rows, columns,
                                                        weighted ? c + (first - block.first) : nullptr,
                                                        shift ? shift + column : nullptr, out);
     };
-    sandwiches::add(block, down, across, pack, h, ldh);
+    sandwiches::add(block, down, across, pack, h, stride);
   }
 
   Index stored(Index) const override { return rows_; }
