@@ -21,7 +21,6 @@
 #include "core/solvers/certificate.hpp"
 #include "core/solvers/metric.hpp"
 #include "core/solvers/proof.hpp"
-#include "core/matrices/thinned.hpp"
 
 namespace tutelage {
 
