@@ -168,8 +168,7 @@ class Estimator(Declared, _BaseEstimator):
 
     def _tidy(self, X: Matrix) -> Matrix:
         """Merge duplicate entries of a sparse matrix, in a copy; refuse negative entries where they make no sense."""
-        is_sparse: bool = sparse.issparse(X)
-        if is_sparse and not X.has_canonical_format:
+        if is_sparse(X) and not X.has_canonical_format:
             X = X.copy()
             X.sum_duplicates()
         if self.accepts.non_negative:
@@ -348,6 +347,11 @@ def _numbers(y: npt.NDArray[Any]) -> Floats:
             "convert them, or "
             "use a classifier."
         ) from None
+
+
+def is_sparse(X: Matrix) -> bool:
+    """Tell whether rows are a SciPy sparse matrix or array."""
+    return bool(sparse.issparse(X))
 
 
 def draw_seed(random_state: Any) -> int:
