@@ -213,7 +213,7 @@ class Squares(FeatureMap):
         if is_sparse(X):
             return type(X)(sparse.hstack([X, X.multiply(X)], format=X.format))
         n, d = X.shape
-        result = np.empty((n, 2 * d), dtype=X.dtype, order="F")
+        result = np.empty((n, 2 * d), dtype=X.dtype, order="F" if X.flags.f_contiguous else "C")
         result[:, :d] = X
         np.multiply(X, X, out=result[:, d:])
         return result

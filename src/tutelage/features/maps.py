@@ -13,9 +13,6 @@ from tutelage.parameters import fitted
 
 Names = npt.NDArray[np.object_]
 
-# Rows worked on at a time: a column of a block is 8 kB, so that a few dozen of them stay in the second-level cache.
-BLOCK = 1024
-
 
 class FeatureMap(Transformer):
     """Base of the feature maps: a transformer whose output has names and the dtype of its input."""

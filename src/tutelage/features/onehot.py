@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import repeat
 from typing import Annotated, Any, ClassVar, Literal, Self
 
 import narwhals
@@ -84,7 +85,7 @@ class OneHot(FeatureMap):
         for name, column in self._columns(X, reset=True):
             missing = find_missing(column)
             self._refuse_missing(name, column, missing)
-            present = column[~missing]
+            present = column[~missing] if missing.any() else column
             values, codes = encode_column(present)
             often = np.bincount(codes, minlength=len(values)) >= self.min_count
             self.categories_.append(values[often])
@@ -133,35 +134,39 @@ class OneHot(FeatureMap):
         return indicate(codes, self._widths(), np.float64, self.sparse_output)
 
     def _encode(self, feature: int, name: Any, column: Column) -> npt.NDArray[np.int64]:
-        categories, rare = self.categories_[feature], self.rare_[feature]
-        missing = find_missing(column)
-        self._refuse_missing(name, column, missing)
+        categories = self.categories_[feature]
+        codes, strange = look_up(categories, column)
+        if not strange.any():
+            return codes
+        # Among what has no column: missing values, rare ones, and unknown ones.
+        rows = np.flatnonzero(strange)
+        values = column[rows]
+        missing = find_missing(values)
+        self._refuse_missing(name, column, strange & np.isin(np.arange(len(column)), rows[missing]))
         other = len(categories) + int(self._has_missing_column(feature)) if self.unknown == "other" else -1
-        codes = np.full(len(column), -1, dtype=np.int64)
-        found, strange = look_up(categories, column[~missing])
-        if strange.any():
-            if self.unknown == "error":
-                values = column[~missing][strange]
-                unseen = values[look_up(rare, values)[1]]
-                if len(unseen):
-                    raise ValueError(
-                        f"Found unknown categories {encode_column(unseen)[0].tolist()[:5]} in column {name!r} "
-                        "during transform. "
-                        "Set unknown='ignore' or unknown='other' to accept them."
-                    )
-            found[strange] = other
-        codes[~missing] = found
+        if self.unknown == "error":
+            self._refuse_unknown(feature, name, values[~missing], bool(missing.any()))
+        codes[rows[~missing]] = other
         if self._has_missing_column(feature):
-            codes[missing] = len(categories)
-        elif missing.any() and self.missing == "category":
-            if self.unknown == "error":
-                raise ValueError(
-                    f"Found unknown categories [nan] in column {name!r} during transform: no value was missing in "
-                    "training. "
-                    "Set unknown='ignore' or unknown='other' to accept them, or missing='ignore'."
-                )
-            codes[missing] = other
+            codes[rows[missing]] = len(categories)
+        else:
+            codes[rows[missing]] = other if self.missing == "category" else -1
         return codes
+
+    def _refuse_unknown(self, feature: int, name: Any, strange: Column, any_missing: bool) -> None:
+        unseen = strange[look_up(self.rare_[feature], strange)[1]]
+        if len(unseen):
+            raise ValueError(
+                f"Found unknown categories {encode_column(unseen)[0].tolist()[:5]} in column {name!r} during "
+                "transform. Set "
+                "unknown='ignore' or unknown='other' to accept them."
+            )
+        if any_missing and self.missing == "category" and not self.has_missing_[feature]:
+            raise ValueError(
+                f"Found unknown categories [nan] in column {name!r} during transform: no value was missing in "
+                "training. Set "
+                "unknown='ignore' or unknown='other' to accept them, or missing='ignore'."
+            )
 
     def _has_missing_column(self, feature: int) -> bool:
         return self.missing == "category" and bool(self.has_missing_[feature])
@@ -189,12 +194,17 @@ def find_missing(column: Column) -> npt.NDArray[np.bool_]:
         return np.isnat(column)
     if column.dtype.kind != "O":
         return np.zeros(len(column), dtype=bool)
-    try:
-        # NaN differs from itself.
-        return np.asarray((column != column) | (column == None), dtype=np.bool_)  # noqa: E711, PLR0124
-    except TypeError:  # pandas' NA has no truth: it is found by its name
-        marks = {"NAType", "NaTType", "NoneType"}
-        return np.array([type(one).__name__ in marks or bool(one != one) for one in column], dtype=bool)  # noqa: PLR0124
+    # A few distinct values usually tell for all rows.
+    if not any(map(is_mark_of_absence, set(column.tolist()))):
+        return np.zeros(len(column), dtype=bool)
+    return np.fromiter(map(is_mark_of_absence, column.tolist()), dtype=bool, count=len(column))
+
+
+def is_mark_of_absence(value: Any) -> bool:
+    """Tell whether a value is None, a NaN or a NaT of any type, or pandas' NA."""
+    if value is None or type(value).__name__ == "NAType":
+        return True
+    return bool(value != value)  # noqa: PLR0124 - only NaN and NaT differ from themselves
 
 
 def encode_column(column: Column) -> tuple[Column, npt.NDArray[np.intp]]:
@@ -215,7 +225,7 @@ def look_up(values: Column, column: Column) -> tuple[npt.NDArray[np.int64], npt.
         return np.full(len(column), -1, dtype=np.int64), np.ones(len(column), dtype=bool)
     if values.dtype.kind == "O" or column.dtype.kind == "O":
         table = {value: code for code, value in enumerate(values.tolist())}
-        found = np.fromiter((table.get(value, -1) for value in column.tolist()), dtype=np.int64, count=len(column))
+        found = np.fromiter(map(table.get, column.tolist(), repeat(-1)), dtype=np.int64, count=len(column))
         return found, found < 0
     if (values.dtype.kind in "US") != (column.dtype.kind in "US"):
         return np.full(len(column), -1, dtype=np.int64), np.ones(len(column), dtype=bool)

@@ -29,12 +29,14 @@ import numpy as np
 import numpy.typing as npt
 
 from tutelage.base import Accepts, Floats, Matrix, is_sparse
-from tutelage.features.maps import BLOCK, FeatureMap, Names
+from tutelage.features.maps import FeatureMap, Names
 from tutelage.parameters import fitted
 
 if TYPE_CHECKING:
     from tutelage.labels import Weights
 
+# Rows measured at a time: few enough to stay in the cache, many enough to forget the cost of a call.
+BLOCK = 1024
 _ROUNDING = 64 * np.finfo(float).eps
 _SMALLEST_VARIANCE = 1e-280
 
@@ -195,19 +197,27 @@ def _measure_block(block: Floats, weight: Weights | None) -> tuple[Any, Floats, 
 def _sparse_moments(X: Any, weight: Weights | None) -> tuple[Floats, Floats]:
     """Compute means and variances of the columns of a sparse matrix, zeros included, NaN left out."""
     rows, columns = X.shape
-    coordinates = X.tocoo()
-    row, column, values = coordinates.coords[0], coordinates.coords[1], coordinates.data.astype(np.float64)
-    weights = np.ones(rows) if weight is None else weight
-    known = ~np.isnan(values)
+    values = X.data.astype(np.float64)
+    is_csr = X.format == "csr"
+    column = X.indices if is_csr else np.repeat(np.arange(columns), np.diff(X.indptr))
 
-    def sums(entries: Floats) -> Floats:
+    def sums(entries: Floats | None) -> Floats:
         return np.bincount(column, weights=entries, minlength=columns).astype(np.float64)
 
-    entry_weights = weights[row] * known
-    values = np.where(known, values, 0.0)
-    total = weights.sum() - sums(weights[row] * ~known)
-    safe = np.where(total > 0, total, 1.0)
-    mean = sums(entry_weights * values) / safe
-    zero_weight = np.maximum(total - sums(entry_weights), 0.0)
-    squares = sums(entry_weights * (values - mean[column]) ** 2) + zero_weight * mean**2
-    return mean, squares / safe
+    known = ~np.isnan(values)
+    total: Any
+    if weight is None and known.all():
+        total, entry_weights = float(rows), None
+    else:
+        row = np.repeat(np.arange(rows), np.diff(X.indptr)) if is_csr else X.indices
+        weights = np.ones(rows) if weight is None else weight
+        entry_weights = weights[row] * known
+        values[~known] = 0.0
+        total = weights.sum() - sums(weights[row] * ~known)
+        total = np.where(total > 0, total, 1.0)
+    mean = sums(values if entry_weights is None else entry_weights * values) / total
+    deviations = values - mean[column]
+    deviations *= deviations
+    squares = sums(deviations if entry_weights is None else entry_weights * deviations)
+    zero_weight = np.maximum(total - sums(entry_weights), 0.0)  # of the entries that are not stored
+    return mean, (squares + zero_weight * mean**2) / total
