@@ -86,9 +86,9 @@ class Buckets(FeatureMap):
             return self
         shares = np.linspace(0, 1, self.count + 1)[1:-1]
         if self.strategy == "quantile":
-            inner = (np.nanquantile if np.isnan(X).any() else np.quantile)(
-                X.astype(np.float64, copy=False), shares, axis=0
-            )
+            # Edges that are values of the data leave no bucket empty.
+            quantile = np.nanquantile if np.isnan(X).any() else np.quantile
+            inner = quantile(X.astype(np.float64, copy=False), shares, axis=0, method="higher")
         else:
             low, high = np.fmin.reduce(X, axis=0), np.fmax.reduce(X, axis=0)
             inner = low + shares[:, None] * (high - low)

@@ -148,11 +148,13 @@ class Conjunctions(FeatureMap):
         y : object
             Not used.
         """
-        truths = self._literals(self.validate(X))
+        X = self.validate(X)
+        truths = self._literals(X)
         holds = np.asarray(truths.sum(axis=0, dtype=np.float64)).ravel()
         self.literals_ = np.flatnonzero(holds >= self.min_count)
         if len(self.literals_) == 0:
-            raise invalid(self, "min_count", f"at most {int(holds.max())}, the count of the most frequent feature")
+            most = f"at most {int(holds.max())}, the count of the most frequent feature"
+            raise invalid(self, "min_count", most, f"X has n_samples={X.shape[0]}.")
         truths = _choose(truths, self.literals_)
         self.levels_ = []
         current, last = truths, np.arange(truths.shape[1])

@@ -85,8 +85,7 @@ class Standardise(FeatureMap):
         """
         X = self._validate_sparse(X, reset=True)
         weight = self._validate_weight(sample_weight, X)
-        mean, variance = _sparse_moments(X, weight) if is_sparse(X) else dense_moments(X, weight)
-        deviation = np.sqrt(variance)
+        mean, deviation = _sparse_moments(X, weight) if is_sparse(X) else dense_moments(X, weight)
         constant = ~(deviation > _ROUNDING * np.abs(mean))
         self.mean_, self.scale_ = mean, np.where(constant, 1.0, deviation)
         return self
@@ -138,7 +137,7 @@ def _scale_columns(X: Any, factors: Floats) -> Any:
 
 
 def dense_moments(X: npt.NDArray[Any], weight: Weights | None = None) -> tuple[Floats, Floats]:
-    """Compute weighted means and variances of columns, NaN left out, in one reading.
+    """Compute weighted means and standard deviations of columns, NaN left out, in one reading.
 
     Examples
     --------
@@ -154,10 +153,10 @@ def dense_moments(X: npt.NDArray[Any], weight: Weights | None = None) -> tuple[F
             unit = np.where((largest > 0) & np.isfinite(largest), largest, 1.0)
             unit_mean, unit_variance = _merge_blocks(X[:, odd] / unit, weight)
             mean[odd] = unit_mean * unit
-            # The square root first: the variance itself may be out of range, but it is only ever used by its root.
-            deviation = np.sqrt(unit_variance) * unit
-            variance[odd] = np.where(deviation > 1e154, np.inf, deviation**2)
-    return mean, variance
+            deviation = np.sqrt(variance)
+            deviation[odd] = np.sqrt(unit_variance) * unit
+            return mean, deviation
+    return mean, np.sqrt(variance)
 
 
 def _merge_blocks(X: npt.NDArray[Any], weight: Weights | None) -> tuple[Floats, Floats]:
@@ -195,7 +194,7 @@ def _measure_block(block: Floats, weight: Weights | None) -> tuple[Any, Floats, 
 
 
 def _sparse_moments(X: Any, weight: Weights | None) -> tuple[Floats, Floats]:
-    """Compute means and variances of the columns of a sparse matrix, zeros included, NaN left out."""
+    """Compute means and standard deviations of the columns of a sparse matrix, zeros included, NaN left out."""
     rows, columns = X.shape
     values = X.data.astype(np.float64)
     is_csr = X.format == "csr"
@@ -220,4 +219,4 @@ def _sparse_moments(X: Any, weight: Weights | None) -> tuple[Floats, Floats]:
     deviations *= deviations
     squares = sums(deviations if entry_weights is None else entry_weights * deviations)
     zero_weight = np.maximum(total - sums(entry_weights), 0.0)  # of the entries that are not stored
-    return mean, (squares + zero_weight * mean**2) / total
+    return mean, np.sqrt((squares + zero_weight * mean**2) / total)
