@@ -379,7 +379,6 @@ def _write_init(cls: type, fields: Mapping[str, _Field]) -> Any:
     init: Any = scope["__init__"]
     init.__qualname__ = f"{cls.__qualname__}.__init__"
     init.__module__ = cls.__module__
-    init.__annotations__ = {name: field.hint for name, field in fields.items()} | {"return": None}
     return init
 
 
