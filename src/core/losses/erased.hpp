@@ -170,6 +170,24 @@ class ErasedScores final : public AnyLoss {
     return infinity;
   }
 
+  void prox(const double* y, const double* z, double step, Index n, double* out) const override {
+    if constexpr (ProximalScoresLoss<L>) {
+      for (Index i = 0; i < n; ++i) loss_.prox(y + i * loss_.targets(), z + i * loss_.k, step, out + i * loss_.k);
+    } else {
+      AnyLoss::prox(y, z, step, n, out);
+    }
+  }
+  void prox_slope_times(const double* y, const double* z, double step, const double* u, Index n,
+                        double* out) const override {
+    if constexpr (ProximalScoresLoss<L>) {
+      const Index k = loss_.k;
+      for (Index i = 0; i < n; ++i)
+        loss_.prox_slope_times(y + i * loss_.targets(), z + i * k, step, u + i * k, out + i * k);
+    } else {
+      AnyLoss::prox_slope_times(y, z, step, u, n, out);
+    }
+  }
+
  private:
   void scale(double by, double* row) const {
     for (Index c = 0; c < loss_.k; ++c) row[c] = by == 0 ? 0.0 : by * row[c];
