@@ -7,4 +7,6 @@ NB_MODULE(TUTELAGE_MODULE, m) {
   bind_machine(m);
   bind_losses(m);
   bind_penalties(m);
+  bind_temporary(m);
+  bind_risk(m);
 }

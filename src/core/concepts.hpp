@@ -177,6 +177,8 @@ class Rows {
   /// H += sum_i c_i (x_i - shift)(x_i - shift)' over the block, lower triangle of a row-major d x d matrix. shift may
   /// be null (zero); a sparse matrix takes null only.
   virtual void add_sandwich(Block block, const double* c, const double* shift, double* h) const = 0;
+  /// g_j += sum_i c_i x_ij^2 over the block.
+  virtual void add_squares(Block block, const double* c, double* g) const = 0;
 };
 
 /// A matrix read by columns.

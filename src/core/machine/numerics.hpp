@@ -11,7 +11,8 @@
 #include <cstdint>
 #include <limits>
 
-#if defined(__GNUC__)
+#if defined(TUTELAGE_INLINE)
+#elif defined(__GNUC__)
 #define TUTELAGE_INLINE [[gnu::always_inline]] inline
 #else
 #define TUTELAGE_INLINE inline
