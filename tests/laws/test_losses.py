@@ -170,8 +170,10 @@ def test_curvature_is_the_derivative_of_slope(loss: Loss, random: np.random.Gene
 def test_curvature_times_is_the_derivative_of_slope_along(loss: Loss, random: np.random.Generator) -> None:
     y, z = rows(loss, random)
     u = random.normal(size=z.shape)
-    product = loss.native(z.shape[-1]).curvature_times(y, z, u).reshape(z.shape) if loss.several_scores else (
-        loss.native().curvature_times(y, z, u)
+    product = (
+        loss.native(z.shape[-1]).curvature_times(y, z, u).reshape(z.shape)
+        if loss.several_scores
+        else (loss.native().curvature_times(y, z, u))
     )
     difference = (loss.slope(y, z + 1e-6 * u) - loss.slope(y, z - 1e-6 * u)) / 2e-6
     near_a_corner = np.abs(difference - product) > 1e-4 * (1 + np.abs(product) + np.abs(loss.slope(y, z)))
@@ -287,7 +289,9 @@ def test_averages_of_slopes_are_in_the_domain_of_the_conjugate(loss: Loss, rando
     assert (loss.value(y, z) + conjugate >= product - 1e-9 * (1 + np.abs(product))).all()
 
 
-@pytest.mark.parametrize("loss", [loss for loss in having("has_conjugate") if loss.facts.lipschitz < np.inf], ids=name_of)
+@pytest.mark.parametrize(
+    "loss", [loss for loss in having("has_conjugate") if loss.facts.lipschitz < np.inf], ids=name_of
+)
 def test_the_conjugate_is_infinite_beyond_the_steepest_slope(loss: Loss, random: np.random.Generator) -> None:
     y, z = rows(loss, random)
     a = np.zeros_like(z)

@@ -230,7 +230,8 @@ inline void pack_columns(const T* x, Index stride, Index rows, Index columns, co
   };
   const auto strip = [&](Index j, auto whole, Index width) {
     Index i = 0;
-    for (; i + lanes <= rows; i += lanes) square(i, j, whole, width, lanes, [](const auto* p) { return simd::load(p); });
+    for (; i + lanes <= rows; i += lanes)
+      square(i, j, whole, width, lanes, [](const auto* p) { return simd::load(p); });
     if (i < rows) {
       const Index rest = rows - i;
       square(i, j, whole, width, rest, [rest](const auto* p) { return simd::load_part(p, rest); });

@@ -16,7 +16,9 @@ class ThinnedRows final : public Rows {
   }
   Index rows() const override { return rows_; }
   Index columns() const override { return x_.columns(); }
-  Index stored() const override { return Index(double(x_.stored()) * double(rows_) / double(std::max<Index>(1, x_.rows()))); }
+  Index stored() const override {
+    return Index(double(x_.stored()) * double(rows_) / double(std::max<Index>(1, x_.rows())));
+  }
   bool sparse() const override { return x_.sparse(); }
   Index block_rows() const override { return size_; }
 

@@ -97,7 +97,10 @@ better point.
             rate = float(np.sum(slope * direction))
             change = (float(penalty.value(w + direction)) - float(penalty.value(w - direction))) / 2
             rounding = 1e-12 * (1 + abs(float(value)))
-            if abs(change - rate) > 1e-4 * float(np.linalg.norm(direction)) * (1 + float(np.linalg.norm(slope))) + rounding:
+            if (
+                abs(change - rate)
+                > 1e-4 * float(np.linalg.norm(direction)) * (1 + float(np.linalg.norm(slope))) + rounding
+            ):
                 raise ValueError(
                     f"slope of the penalty {name} is not the gradient of its value: along a direction where the value "
                     f"changes by {change:.6g} it says {rate:.6g}."
