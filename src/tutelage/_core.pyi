@@ -1,5 +1,5 @@
 from collections.abc import Mapping, Sequence
-from typing import Annotated, overload
+from typing import Annotated, Any, overload
 
 import numpy
 from numpy.typing import NDArray
@@ -46,7 +46,7 @@ class Loss:
     """A loss over blocks of rows."""
 
     @property
-    def facts(self) -> dict:
+    def facts(self) -> dict[str, Any]:
         """What is true of the loss."""
 
     @property
@@ -120,14 +120,14 @@ def envelope(loss: Loss, sigma: float) -> Loss:
     A proximal loss made smooth: its rows of targets are followed by the multipliers of its scores.
     """
 
-def loss_table() -> list:
+def loss_table() -> list[dict[str, Any]]:
     """The names and parameters of all losses."""
 
 class Penalty:
     """A penalty over the coefficients of one fit."""
 
     @property
-    def facts(self) -> dict:
+    def facts(self) -> dict[str, Any]:
         """What is true of the penalty."""
 
     def value(self, w: Annotated[NDArray[numpy.float64], dict(order="C", device="cpu", writable=False)]) -> float:
@@ -183,13 +183,13 @@ class Penalty:
     def check(self, k: int, d: int) -> None:
         """Raises ValueError where lists given for each coefficient do not fit."""
 
-def make_penalty(name: str, parameters: dict = {}, groups: Sequence[Sequence[int]] = []) -> Penalty:
+def make_penalty(name: str, parameters: dict[str, Any] = {}, groups: Sequence[Sequence[int]] = []) -> Penalty:
     """The penalty of that name."""
 
 def user_penalty(penalty: object) -> Penalty:
     """A penalty from an object with value(w) and prox(w, step) or slope(w)."""
 
-def penalty_table() -> list:
+def penalty_table() -> list[dict[str, Any]]:
     """The names and parameters of all penalties."""
 
 class Rows:

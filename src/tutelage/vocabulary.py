@@ -96,7 +96,7 @@ class Word:
         return f"{type(self).__name__}({arguments})"
 
     def __eq__(self, other: object) -> bool:
-        return type(self) is type(other) and self._key() == other._key()  # type: ignore[attr-defined]
+        return isinstance(other, Word) and self._key() == other._key()
 
     def __hash__(self) -> int:
         return hash(self._key())

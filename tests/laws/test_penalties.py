@@ -234,7 +234,7 @@ def test_the_hessian_pieces_are_of_one_hessian(penalty: Penalty, random: np.rand
 def test_what_has_corners_refuses_a_slope(penalty: Penalty) -> None:
     with pytest.raises(TypeError, match="has no gradient everywhere"):
         penalty.slope(np.ones(D))
-    with pytest.raises(RuntimeError, match="is not quadratic|no Hessian"):
+    with pytest.raises(RuntimeError, match="is not quadratic"):
         penalty.native().hessian_times(np.ones(D))
 
 

@@ -9,18 +9,18 @@ A learner that minimises risk is a loss, a penalty and a way to compute z. A los
   certifies a fit. Where a is the slope at z, ``value(y, z) + conjugate(y, a) = a z`` (Fenchel and Young);
 - ``prox(y, z, step)``, the u with the least ``(u - z)^2 / 2 + step value(y, u)``, for losses with corners.
 
-Most are functions of one number. Margin losses take m = y z with labels -1 and +1; distance losses take r = z - y with real
-targets; the losses of counts take z = log(mean); the losses of several scores take one score for each class. Applied to a
-matrix of k targets, a loss of one score is summed over the columns.
+Most are functions of one number. Margin losses take m = y z with labels -1 and +1; distance losses take r = z - y
+with real targets; the losses of counts take z = log(mean); the losses of several scores take one score for each
+class. Applied to a matrix of k targets, a loss of one score is summed over the columns.
 
 Each states its facts, which decide what solvers may do with it:
 
 >>> Huber(delta=1.35).facts.lipschitz, Logistic().facts.smoothness, Hinge().facts.has_curvature
 (1.35, 0.25, False)
 
-The numbers come from the native core, where a loss is a struct of these same lines; one loop of vector instructions serves
-them all (a logistic value, slope and curvature take one to two nanoseconds). A loss of one's own is any object with ``value``
-and ``slope`` in NumPy.
+The numbers come from the native core, where a loss is a struct of these same lines; one loop of vector instructions
+serves them all (a logistic value, slope and curvature take one to two nanoseconds). A loss of one's own is any object
+with ``value`` and ``slope`` in NumPy.
 
 >>> import numpy as np
 >>> loss, y, z = Logistic(), np.array([1.0, -1.0]), np.array([0.5, 0.5])
@@ -79,7 +79,10 @@ def table() -> str:
     >>> print(table().splitlines()[0])
     | loss | formula | targets | convex | smoothness | Lipschitz | calibrated | curvature | conjugate | prox |
     """
-    heads = "loss formula targets convex smoothness Lipschitz calibrated curvature conjugate prox".split()
+    heads = [
+        *("loss", "formula", "targets", "convex", "smoothness"),
+        *("Lipschitz", "calibrated", "curvature", "conjugate", "prox"),
+    ]
     lines = [f"| {' | '.join(heads)} |", f"|{' --- |' * len(heads)}"]
     for loss in (kind() for kind in LOSSES):
         facts = loss.facts

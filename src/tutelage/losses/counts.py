@@ -1,8 +1,9 @@
 """Losses for counts and amounts, with z = log(mean): half the unit deviance of generalised linear models.
 
-The variance of the target grows as a power of its mean: 1 for Poisson, 2 for gamma, 3 for the inverse Gaussian, between 1
-and 2 for amounts that are often exactly zero (insurance claims). The deviance keeps the terms in y alone that other
-libraries drop, so that a perfect prediction costs 0 and none costs less; slopes and minimisers are the same.
+The variance of the target grows as a power of its mean: 1 for Poisson, 2 for gamma, 3 for the inverse Gaussian,
+between 1 and 2 for amounts that are often exactly zero (insurance claims). The deviance keeps the terms in y alone
+that other libraries drop, so that a perfect prediction costs 0 and none costs less; slopes and minimisers are the
+same.
 """
 
 from __future__ import annotations

@@ -45,7 +45,7 @@ class Absolute(Loss):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Huber(Loss):
-    """``r^2 / 2`` up to \\|r\\| = delta, ``delta |r| - delta^2 / 2`` beyond (Huber 1964).
+    """``r^2 / 2`` up to abs(r) = delta, ``delta |r| - delta^2 / 2`` beyond (Huber 1964).
 
     Least squares for the rows that fit, least absolute deviations for those that do not. At delta = 1.35 and normal
     noise of variance 1 it loses 5 % of the efficiency of least squares; delta is in the units of y, so scale y or

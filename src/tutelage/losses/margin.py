@@ -1,7 +1,7 @@
 """Losses of the margin m = y z, for labels -1 and +1: how far z stands on the right side.
 
-All but the first stand in for the zero-one loss, which no slope leads downhill. The convex ones that slope down at m = 0
-are calibrated: with enough data and a rich enough family, minimising them minimises the number of errors.
+All but the first stand in for the zero-one loss, which no slope leads downhill. The convex ones that slope down at m
+= 0 are calibrated: with enough data and a rich enough family, minimising them minimises the number of errors.
 """
 
 from __future__ import annotations
@@ -101,8 +101,9 @@ class SmoothedHinge(Loss):
 class Logistic(Loss):
     """``log(1 + exp(-m))``: the negative log-likelihood of logistic regression (Cox 1958).
 
-    With P(y = 1 | x) = 1 / (1 + exp(-z)), minimising it estimates probabilities, not only the better class. On separable
-    data it has no minimum without a penalty: the weights grow without end. Conjugate: the negative entropy of -y a.
+    With P(y = 1 | x) = 1 / (1 + exp(-z)), minimising it estimates probabilities, not only the better class. On
+    separable data it has no minimum without a penalty: the weights grow without end. Conjugate: the negative entropy
+    of -y a.
 
     Examples
     --------

@@ -1,11 +1,12 @@
 """Penalties: what coefficients cost by themselves, before any data is seen.
 
-Risk is ``(1 / S) sum_i s_i loss(y_i, z_i) + penalty(w)``. The penalty keeps w small, sparse, inside bounds or near a prior
-guess; the intercept is never penalised. Strengths are those of the mean loss: they do not grow with the number of rows.
+Risk is ``(1 / S) sum_i s_i loss(y_i, z_i) + penalty(w)``. The penalty keeps w small, sparse, inside bounds or near a
+prior guess; the intercept is never penalised. Strengths are those of the mean loss: they do not grow with the number
+of rows.
 
 - ``value(w)``, what w costs; infinite where it is not allowed;
-- ``prox(w, step)``, the u with the least ``|u - w|^2 / 2 + step value(u)``: soft thresholding for the lasso, a projection
-  for a constraint. It is what solvers use where there is no gradient;
+- ``prox(w, step)``, the u with the least ``|u - w|^2 / 2 + step value(u)``: soft thresholding for the lasso, a
+  projection for a constraint. It is what solvers use where there is no gradient;
 - ``slope(w)`` and ``curvature(w)``, gradient and diagonal of the Hessian of the smooth ones;
 - ``conjugate(v)``, the largest v.w - value(w), and ``dual_scale(v)``, how far v must shrink for it to be finite: from
   these come the dual problem and the duality gap;
@@ -66,7 +67,7 @@ def table() -> str:
     >>> print(table().splitlines()[0])
     | penalty | formula | convex | separable | quadratic | smooth | conjugate | prox |
     """
-    heads = "penalty formula convex separable quadratic smooth conjugate prox".split()
+    heads = ["penalty", "formula", "convex", "separable", "quadratic", "smooth", "conjugate", "prox"]
     lines = [f"| {' | '.join(heads)} |", f"|{' --- |' * len(heads)}"]
     for penalty in (kind() for kind in PENALTIES):
         facts = penalty.facts

@@ -146,20 +146,21 @@ class L2Ball(Penalty):
 class GaussianPrior(Penalty):
     """``strength (w - mean)' covariance^-1 (w - mean) / 2``: maximum a posteriori estimation.
 
-    If w ~ N(mean, covariance) beforehand, and the loss is a negative log-likelihood, the coefficients of most posterior
-    probability minimise ``sum_i loss_i + (w - mean)' covariance^-1 (w - mean) / 2``. Risk is a mean over S rows, so that
-    is strength = 1 / S. The squared loss is the log-likelihood of normal noise times its variance, so there it is
-    strength = noise variance / S. N(0, tau^2 I) is :class:`L2` with strength / tau^2.
+    If w ~ N(mean, covariance) beforehand, and the loss is a negative log-likelihood, the coefficients of most
+    posterior probability minimise ``sum_i loss_i + (w - mean)' covariance^-1 (w - mean) / 2``. Risk is a mean over S
+    rows, so that is strength = 1 / S. The squared loss is the log-likelihood of normal noise times its variance, so
+    there it is strength = noise variance / S. N(0, tau^2 I) is :class:`L2` with strength / tau^2.
 
-    Making one from a full covariance costs d^3, and so does each prox; the products that Newton's method takes cost d^2.
+    Making one from a full covariance costs d^3, and so does each prox; the products that Newton's method takes cost
+    d^2.
 
     Parameters
     ----------
     mean : float or array-like of shape (d,) or (k, d), default=0
         What is expected of w beforehand.
     covariance : float or array-like of shape (d,) or (d, d), default=1
-        One variance for all, a variance for each coefficient, or the whole matrix, positive definite; the same for every
-        score.
+        One variance for all, a variance for each coefficient, or the whole matrix, positive definite; the same for
+        every score.
     strength : float, default=1
         How much; at least 0.
 

@@ -64,8 +64,9 @@ class L2(Penalty):
 class L1(Penalty):
     """``strength sum |w|``: the lasso (Tibshirani 1996).
 
-    Its corner at zero sets coefficients to exactly zero. Among correlated columns it keeps an arbitrary few, and it shrinks
-    the large coefficients as much as the small. With weights 1 / abs(w) of an earlier fit it is the adaptive lasso.
+    Its corner at zero sets coefficients to exactly zero. Among correlated columns it keeps an arbitrary few, and it
+    shrinks the large coefficients as much as the small. With weights 1 / abs(w) of an earlier fit it is the adaptive
+    lasso.
 
     Parameters
     ----------
@@ -118,8 +119,8 @@ class Lq(Penalty):
     """``strength sum |w|^q`` for any q > 0: bridge regression (Frank and Friedman 1993).
 
     Between 1 and 2 it lies between lasso and ridge; above 1 no coefficient is exactly zero. Below 1 it is nearer to
-    counting the coefficients that are not zero, sparser and less biased than the lasso, and **not convex**: fits end at a
-    stationary point, which depends on the start. Its prox is the global one, found by Newton's method.
+    counting the coefficients that are not zero, sparser and less biased than the lasso, and **not convex**: fits end
+    at a stationary point, which depends on the start. Its prox is the global one, found by Newton's method.
 
     Parameters
     ----------
@@ -219,7 +220,8 @@ class NonNegative(Penalty):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class MCP(Penalty):
-    """The minimax concave penalty: ``strength |w| - w^2 / (2 gamma)``, constant from \\|w\\| = gamma strength (Zhang 2010).
+    """The minimax concave penalty: ``strength |w| - w^2 / (2 gamma)``, constant from abs(w) = gamma strength (Zhang
+    2010).
 
     Sparse like the lasso, but large coefficients are not shrunk at all. **Not convex**: fits end at a stationary point,
     unless the data's curvature exceeds 1 / gamma along every coordinate.
@@ -247,7 +249,7 @@ class MCP(Penalty):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class SCAD(Penalty):
-    """Smoothly clipped absolute deviation (Fan and Li 2001): the lasso near zero, constant from \\|w\\| = a strength.
+    """Smoothly clipped absolute deviation (Fan and Li 2001): the lasso near zero, constant from abs(w) = a strength.
 
     With a strength that shrinks at the right rate it finds the true coefficients as if it had been told which are zero.
     **Not convex**: fits end at a stationary point.

@@ -20,8 +20,8 @@ class UserPenalty(Protocol):
     """What an object must have to be a penalty: ``value(w)``, and ``prox(w, step)`` or ``slope(w)`` or both.
 
     With prox the proximal solvers run on it, with slope the smooth ones. It may also have ``conjugate(v)`` (then fits
-    carry a duality gap) and ``curvature(w)``, and say what is true of it: ``name``, ``formula``, ``convex`` (True unless
-    it says otherwise), ``strong_convexity``. w has shape (d,), or (k, d) where there are k scores.
+    carry a duality gap) and ``curvature(w)``, and say what is true of it: ``name``, ``formula``, ``convex`` (True
+    unless it says otherwise), ``strong_convexity``. w has shape (d,), or (k, d) where there are k scores.
     """
 
     def value(self, w: Array) -> float:
@@ -45,7 +45,7 @@ def native_penalty(penalty: Penalty | UserPenalty, shape: tuple[int, ...] | None
             native.check(*((1, *shape) if len(shape) == 1 else shape))
         return native
     offers = hasattr(penalty, "prox") or hasattr(penalty, "slope")
-    if isinstance(penalty, type) or not isinstance(penalty, UserPenalty) or not offers:
+    if isinstance(penalty, type) or not (offers and isinstance(penalty, UserPenalty)):
         raise TypeError(
             "penalty must be one of tutelage.penalties or an object with value(w) and prox(w, step) or slope(w); found "
             f"{penalty!r}."
@@ -114,8 +114,8 @@ better point.
             for other in [u + reach * random.normal(size=shape) for _ in range(16)] + [u * (1 - reach), w, 0 * w]:
                 if _objective(penalty, w, step, other) < best - 1e-9 * (1 + abs(best)):
                     raise ValueError(
-                        f"prox of the penalty {name} does not minimise |u - w|^2 / 2 + step value(u): for step {step:g} "
-                        "there is a better point."
+                        f"prox of the penalty {name} does not minimise |u - w|^2 / 2 + step value(u): for step "
+                        f"{step:g} there is a better point."
                     )
 
 
