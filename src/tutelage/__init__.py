@@ -26,8 +26,10 @@ CHAPTERS: dict[str, tuple[str, ...]] = {
     "certificate": ("Certificate", "Reason"),
     "features": ("Basis", "Buckets", "Conjunctions", "OneHot", "Polynomial", "Squares", "Standardise"),
     "labels": (),
+    "losses": (),
     "machine": ("get_threads", "set_threads", "show_versions", "threads"),
     "parameters": (),
+    "penalties": (),
 }
 
 _CHAPTER_OF = {name: chapter for chapter, names in CHAPTERS.items() for name in names}

@@ -1,8 +1,8 @@
 // A metric: an approximation of the Hessian of a risk that is cheap to solve with.
 //
-// It is the Hessian itself (Newton), one matrix for each score (many classes), or a diagonal (many columns). It may come
-// from a sample of the rows; then its diagonal is raised to that of all rows, so that a column the sample has hardly
-// seen does not send the step far away.
+// It is the Hessian itself (Newton), one matrix for each score (many classes), or a diagonal (many columns). It may
+// come from a sample of the rows; then its diagonal is raised to that of all rows, so that a column the sample has
+// hardly seen does not send the step far away.
 #pragma once
 #include <algorithm>
 #include <cmath>
@@ -97,7 +97,8 @@ class Metric {
     for (Index c = 0; c < scores_; ++c) {
       std::fill(h.begin(), h.end(), 0.0);
       penalty.add_hessian(c, columns_, h.data());
-      double* to = form_ == Curvature::full ? matrix_.data() + c * columns_ * (side + 1) : matrix_.data() + c * side * side;
+      double* to =
+          form_ == Curvature::full ? matrix_.data() + c * columns_ * (side + 1) : matrix_.data() + c * side * side;
       for (Index i = 0; i < columns_; ++i) {
         for (Index j = 0; j <= i; ++j) to[i * side + j] += h[std::size_t(i * columns_ + j)];
       }

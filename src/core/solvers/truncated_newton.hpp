@@ -2,7 +2,8 @@
 //
 //   1. g = gradient; stop when the proof says so.
 //   2. Conjugate gradients on (H + Q) step = -g, preconditioned by the diagonal, until the residual is below
-//      min(0.3, sqrt(|g| / |g_0|)) |g|: rough far from the optimum, quadratic near it (Dembo, Eisenstat, Steihaug 1982).
+//      min(0.3, sqrt(|g| / |g_0|)) |g|: rough far from the optimum, quadratic near it (Dembo, Eisenstat, Steihaug
+//      1982).
 //   3. The scores of the step are computed once; the line search then moves along scores and never reads X.
 //
 // Cost: two readings of X for each conjugate-gradient step, three more for each round. H is never formed, so d may be
@@ -21,7 +22,13 @@ class TruncatedNewton {
  public:
   /// The preconditioner: a form of the curvature, from a sample of about so many rows (0: all).
   TruncatedNewton(const Risk& risk, Curvature form, Index sample_rows, const Stopping& stopping)
-      : risk_(risk), form_(form), sample_rows_(sample_rows), stopping_(stopping), watch_(stopping), proof_(risk), length_(std::size_t(risk.rows() * risk.scores())) {}
+      : risk_(risk),
+        form_(form),
+        sample_rows_(sample_rows),
+        stopping_(stopping),
+        watch_(stopping),
+        proof_(risk),
+        length_(std::size_t(risk.rows() * risk.scores())) {}
 
   Fit run(Vector start) {
     Fit fit;
@@ -54,7 +61,8 @@ class TruncatedNewton {
           fit.certificate.reason = Reason::rounding;
           break;
         }
-        asked = decrement / std::abs(value_) * std::clamp(0.5 * stopping_.tol / fit.certificate.relative_gap(), 1e-4, 0.3);
+        asked =
+            decrement / std::abs(value_) * std::clamp(0.5 * stopping_.tol / fit.certificate.relative_gap(), 1e-4, 0.3);
         refresh_scores();
       }
       const double forcing = std::min(0.3, std::sqrt(norm(gradient_) / first));
