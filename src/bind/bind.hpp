@@ -8,6 +8,7 @@
 
 namespace nb = nanobind;
 
+void bind_curvature(nb::module_& m);
 void bind_machine(nb::module_& m);
 void bind_risk(nb::module_& m);
 void bind_temporary(nb::module_& m);
