@@ -14,18 +14,22 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from tutelage.certificate import Certificate, Reason
     from tutelage.machine import get_threads, set_threads, show_versions, threads
 
 __version__ = "0.1.0"
 
 # Chapter -> the public names that live in it. A chapter is public too.
 CHAPTERS: dict[str, tuple[str, ...]] = {
+    "base": (),
+    "certificate": ("Certificate", "Reason"),
     "machine": ("get_threads", "set_threads", "show_versions", "threads"),
+    "parameters": (),
 }
 
 _CHAPTER_OF = {name: chapter for chapter, names in CHAPTERS.items() for name in names}
 
-__all__ = ["__version__", "get_threads", "set_threads", "show_versions", "threads"]
+__all__ = ["Certificate", "Reason", "__version__", "get_threads", "set_threads", "show_versions", "threads"]
 
 
 def __getattr__(name: str) -> Any:

@@ -111,4 +111,18 @@ inline void cholesky_solve(const double* l, Index n, double* x) {
   }
 }
 
+/// The factor of a matrix that is kept to be solved with.
+class Cholesky {
+ public:
+  Cholesky(std::vector<double> a, Index d) : l_(std::move(a)), d_(d), positive_(cholesky(l_.data(), d)) {}
+  bool positive() const { return positive_; }
+  /// Overwrites b by A^-1 b.
+  void solve(double* b) const { cholesky_solve(l_.data(), d_, b); }
+
+ private:
+  std::vector<double> l_;
+  Index d_;
+  bool positive_;
+};
+
 }  // namespace tutelage

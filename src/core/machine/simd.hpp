@@ -154,6 +154,41 @@ TUTELAGE_INLINE Pack sum_each(const Pack* v) {
 #endif
 }
 
+/// Turns lanes x lanes numbers over their diagonal: lane j of v[i] becomes lane i of v[j].
+TUTELAGE_INLINE void transpose(Pack* v) {
+#if TUTELAGE_LANES == 8
+  Pack a[8], b[8];
+  for (int i = 0; i < 8; i += 2) {
+    a[i] = __builtin_shufflevector(v[i], v[i + 1], 0, 8, 2, 10, 4, 12, 6, 14);
+    a[i + 1] = __builtin_shufflevector(v[i], v[i + 1], 1, 9, 3, 11, 5, 13, 7, 15);
+  }
+  for (int i = 0; i < 8; i += 4) {
+    for (int j = i; j < i + 2; ++j) {
+      b[j] = __builtin_shufflevector(a[j], a[j + 2], 0, 1, 8, 9, 4, 5, 12, 13);
+      b[j + 2] = __builtin_shufflevector(a[j], a[j + 2], 2, 3, 10, 11, 6, 7, 14, 15);
+    }
+  }
+  for (int j = 0; j < 4; ++j) {
+    v[j] = __builtin_shufflevector(b[j], b[j + 4], 0, 1, 2, 3, 8, 9, 10, 11);
+    v[j + 4] = __builtin_shufflevector(b[j], b[j + 4], 4, 5, 6, 7, 12, 13, 14, 15);
+  }
+#elif TUTELAGE_LANES == 4
+  Pack a[4];
+  for (int i = 0; i < 4; i += 2) {
+    a[i] = __builtin_shufflevector(v[i], v[i + 1], 0, 4, 2, 6);
+    a[i + 1] = __builtin_shufflevector(v[i], v[i + 1], 1, 5, 3, 7);
+  }
+  for (int j = 0; j < 2; ++j) {
+    v[j] = __builtin_shufflevector(a[j], a[j + 2], 0, 1, 4, 5);
+    v[j + 2] = __builtin_shufflevector(a[j], a[j + 2], 2, 3, 6, 7);
+  }
+#else
+  const Pack a = v[0], b = v[1];
+  v[0] = __builtin_shufflevector(a, b, 0, 2);
+  v[1] = __builtin_shufflevector(a, b, 1, 3);
+#endif
+}
+
 // ---- vectors ------------------------------------------------------------------------------------------------------
 
 /// sum_i term(i), where term(i, load) gives the pack that starts at i; eight running sums hide the latency of addition.

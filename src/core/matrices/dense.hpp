@@ -3,6 +3,7 @@
 // Both answer as Rows and as Columns; each is fast at its own and right at the other. The memory belongs to the caller.
 #pragma once
 #include <algorithm>
+#include <type_traits>
 
 #include "core/concepts.hpp"
 #include "core/machine/scratch.hpp"
@@ -41,7 +42,21 @@ class DenseRows final : public Rows, public Columns {
   }
 
   void add_sandwich(Block block, const double* c, const double* shift, double* h) const override {
-    add_sandwich_tile(block, {0, columns_}, {0, columns_}, c, shift, h, columns_);
+    if (columns_ > sandwiches::direct_columns) {
+      add_sandwich_tile(block, {0, columns_}, {0, columns_}, c, shift, h, columns_);
+      return;
+    }
+    if constexpr (std::is_same_v<T, double>) {
+      if (!shift) return sandwiches::add_direct(block.count, columns_, row(block.first), stride_, c, h, columns_);
+    }
+    struct Packed;
+    constexpr Index width = sandwiches::direct_columns;
+    double* packed = scratch<Packed>(width * sandwiches::depth);
+    for (Index i = 0; i < block.count; i += sandwiches::depth) {
+      const Index rows = std::min(sandwiches::depth, block.count - i);
+      sandwiches::pack_rows<width>(row(block.first + i), stride_, rows, columns_, nullptr, shift, packed);
+      sandwiches::add_direct(rows, columns_, packed, width, c + i, h, columns_);
+    }
   }
 
   void add_squares(Block block, const double* c, double* g) const override {
@@ -55,10 +70,11 @@ class DenseRows final : public Rows, public Columns {
 
   void add_sandwich_tile(Block block, Block down, Block across, const double* c, const double* shift, double* h,
                          Index ldh) const {
-    const auto pack = [&](Index first, Index count, Index column, Index columns, Index width, bool weighted,
+    const auto pack = [&](auto width, Index first, Index rows, Index column, Index columns, bool weighted,
                           double* out) {
-      sandwiches::pack_rows(row(first), stride_, count, column, columns, width,
-                            weighted ? c + (first - block.first) : nullptr, shift, out);
+      sandwiches::pack_rows<decltype(width)::value>(row(first) + column, stride_, rows, columns,
+                                                    weighted ? c + (first - block.first) : nullptr,
+                                                    shift ? shift + column : nullptr, out);
     };
     sandwiches::add(block, down, across, pack, h, ldh);
   }
@@ -142,36 +158,48 @@ class DenseColumns final : public Rows, public Columns {
   }
 
   void add_sandwich(Block block, const double* c, const double* shift, double* h) const override {
-    add_sandwich_tile(block, {0, columns_}, {0, columns_}, c, shift, h, columns_);
+    if (columns_ > sandwiches::direct_columns) {
+      add_sandwich_tile(block, {0, columns_}, {0, columns_}, c, shift, h, columns_);
+      return;
+    }
+    struct Packed;
+    constexpr Index width = sandwiches::direct_columns;
+    double* packed = scratch<Packed>(width * sandwiches::depth);
+    for (Index i = 0; i < block.count; i += sandwiches::depth) {
+      const Index rows = std::min(sandwiches::depth, block.count - i);
+      sandwiches::pack_columns<width>(piece(block.first + i), stride_, rows, columns_, nullptr, shift, packed);
+      sandwiches::add_direct(rows, columns_, packed, width, c + i, h, columns_);
+    }
   }
 
   void add_squares(Block block, const double* c, double* g) const override {
-    for (Index j = 0; j < columns_; ++j) g[j] += simd::square(column(j) + block.first, c, block.count);
+    for (Index j = 0; j < columns_; ++j) g[j] += simd::square(at(j) + block.first, c, block.count);
   }
 
   void add_sandwich_tile(Block block, Block down, Block across, const double* c, const double* shift, double* h,
                          Index ldh) const {
-    const auto pack = [&](Index first, Index count, Index column, Index columns, Index width, bool weighted,
+    const auto pack = [&](auto width, Index first, Index rows, Index column, Index columns, bool weighted,
                           double* out) {
-      sandwiches::pack_columns(piece(first), stride_, count, column, columns, width,
-                               weighted ? c + (first - block.first) : nullptr, shift, out);
+      sandwiches::pack_columns<decltype(width)::value>(at(column) + first, stride_, rows, columns,
+                                                       weighted ? c + (first - block.first) : nullptr,
+                                                       shift ? shift + column : nullptr, out);
     };
     sandwiches::add(block, down, across, pack, h, ldh);
   }
 
   Index stored(Index) const override { return rows_; }
-  double dot(Index j, const double* r) const override { return simd::dot(column(j), r, rows_); }
-  void add(Index j, double a, double* z) const override { simd::add(a, column(j), z, rows_); }
+  double dot(Index j, const double* r) const override { return simd::dot(at(j), r, rows_); }
+  void add(Index j, double a, double* z) const override { simd::add(a, at(j), z, rows_); }
   double weighted_dot(Index j, const double* c, const double* r) const override {
-    return simd::dot(column(j), r, c, rows_);
+    return simd::dot(at(j), r, c, rows_);
   }
   double weighted_square(Index j, const double* c) const override {
-    return c ? simd::square(column(j), c, rows_) : simd::square(column(j), rows_);
+    return c ? simd::square(at(j), c, rows_) : simd::square(at(j), rows_);
   }
 
  private:
   const T* piece(Index i) const { return data_ + i; }
-  const T* column(Index j) const { return data_ + j * stride_; }
+  const T* at(Index j) const { return data_ + j * stride_; }
 
   const T* data_;
   Index rows_, columns_, stride_;

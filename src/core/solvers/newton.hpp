@@ -139,7 +139,7 @@ class QuasiNewtonSolver {
  private:
   /// Step 1: the same problem on a sample of the rows gives a point and a metric.
   void begin(Vector& point) {
-    if (plan_.sample_rows <= 0 || risk_.rows() < 4 * plan_.sample_rows || plan_.form == Curvature::none) return;
+    if (plan_.sample_rows <= 0 || risk_.rows() < 3 * plan_.sample_rows || plan_.form == Curvature::none) return;
     const ThinnedSample thin(risk_.sample(), risk_.loss().targets(), risk_.rows() / plan_.sample_rows);
     const Risk risk(thin.sample(), risk_.loss(), risk_.penalty(), risk_.intercept(), risk_.shift());
     Stopping rough = stopping_;
@@ -151,6 +151,7 @@ class QuasiNewtonSolver {
     solver.rough(point);
     metric_ = std::move(solver.unfactored_);
     need_floor_ = true;
+    contraction_ = 0;  // the sample's metric has earned a few steps
     risk_.count_passes(risk.passes() * double(thin.sample().x->rows()) / double(risk_.rows()));
   }
 

@@ -4,6 +4,7 @@ A parameter has a range, a default and a sentence that says what it does, and fi
 the documentation, the command line and the search for a good value. Here it is one annotated line in a class body,
 and the five are derived from it:
 
+>>> from typing import Annotated, Literal
 >>> class Smooth(Declared):
 ...     '''Smooth a curve.'''
 ...     width: Annotated[Positive, "Width of the window.", Range(0.1, 10, logarithmic=True)] = 1.0
@@ -32,7 +33,7 @@ The module imports neither SciPy nor scikit-learn until an error is raised or sc
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -55,7 +56,6 @@ Splits = Annotated[int | Iterable[Any] | None, SPLITS]
 __all__ = [
     "REQUIRED",
     "Among",
-    "Annotated",
     "AnyArray",
     "Arrays",
     "Attribute",
@@ -65,7 +65,6 @@ __all__ = [
     "Has",
     "Hidden",
     "Interval",
-    "Literal",
     "NonNegative",
     "NonNegativeCount",
     "Parameter",

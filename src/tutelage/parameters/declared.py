@@ -134,7 +134,8 @@ class Declared:
 
     Examples
     --------
-    >>> from tutelage.parameters import Annotated, Declared, NonNegative
+    >>> from typing import Annotated
+    >>> from tutelage.parameters import Declared, NonNegative
     >>> class Shrink(Declared):
     ...     alpha: Annotated[NonNegative, "Strength of the penalty."] = 1.0
     >>> import inspect
