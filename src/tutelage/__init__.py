@@ -23,6 +23,7 @@ __version__ = "0.1.0"
 CHAPTERS: dict[str, tuple[str, ...]] = {
     "base": (),
     "certificate": ("Certificate", "Reason"),
+    "linear": ("LogisticRegression", "LogisticRegressionCV"),
     "machine": ("get_threads", "set_threads", "show_versions", "threads"),
     "parameters": (),
 }

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 # File -> the public names in it; loaded when they are first touched.
 FILES: dict[str, tuple[str, ...]] = {
     "least_squares": ("LinearRegression",),
+    "logistic": ("LogisticRegression",),
+    "logistic_cv": ("LogisticRegressionCV",),
 }
 
 _FILE_OF = {name: file for file, names in FILES.items() for name in names}

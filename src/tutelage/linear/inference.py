@@ -205,7 +205,7 @@ def information_at(
         matrices.rows(X),
         y,
         weight,
-        matrices.loss_handle(loss, y),
+        matrices.loss_handle(loss, y, scores),
         matrices.penalty_handle(penalties.NoPenalty()),
         fit_intercept,
         np.ascontiguousarray(point, dtype=np.float64),

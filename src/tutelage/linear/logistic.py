@@ -37,7 +37,7 @@ from __future__ import annotations
 
 import math
 import warnings
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, Self
 
 import numpy as np
 from scipy import sparse
@@ -49,10 +49,8 @@ from tutelage.certificate import Certificate, Reason
 from tutelage.linear.base import LinearClassifier, SparseCoefficients, probabilities
 from tutelage.linear.inference import Information, WithInference, information_at
 from tutelage.parameters import (
-    Annotated,
     Hidden,
     Interval,
-    Literal,
     NonNegative,
     NonNegativeCount,
     Positive,
@@ -160,7 +158,7 @@ class LogisticProblem:
             self.loss: Any = losses.Logistic()
             self.y: Floats = 2.0 * codes - 1.0
         else:
-            self.loss = losses.Multinomial(classes)
+            self.loss = losses.Multinomial()
             self.y = codes.astype(np.float64)
 
     def minimise(
@@ -179,7 +177,7 @@ class LogisticProblem:
         if max_rounds == 0:
             return self._at(start, strength, l1_ratio)
         solution = minimise(
-            Risk(self.loss, elastic_penalty(strength, l1_ratio), fit_intercept=self.own_intercept),
+            Risk(self.loss, elastic_penalty(strength, l1_ratio), self.own_intercept, self.scores),
             self.X,
             self.y,
             self.weight,

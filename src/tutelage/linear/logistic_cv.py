@@ -31,7 +31,7 @@ import numbers
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -52,7 +52,7 @@ from tutelage.linear.logistic import (
     out_of_rounds,
     warn_of_penalty,
 )
-from tutelage.parameters import Annotated, Arrays, Count, Hidden, Splits, fitted
+from tutelage.parameters import Arrays, Count, Hidden, Splits, fitted
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
