@@ -46,6 +46,7 @@ from scipy.special import log_expit, log_softmax
 from tutelage import losses, penalties
 from tutelage.base import Accepts, Floats, Matrix
 from tutelage.certificate import Certificate, Reason
+from tutelage.linear.accuracy import minimise_well
 from tutelage.linear.base import LinearClassifier, SparseCoefficients, probabilities
 from tutelage.linear.inference import Information, WithInference, information_at
 from tutelage.parameters import (
@@ -60,7 +61,7 @@ from tutelage.parameters import (
     fitted,
     parameter,
 )
-from tutelage.risk import Risk, Solution, minimise
+from tutelage.risk import Risk, Solution
 
 if TYPE_CHECKING:
     from tutelage.labels import Codes, Weights
@@ -174,15 +175,14 @@ class LogisticProblem:
     ) -> Solution:
         """Fit at one strength; coefficients have the shape (scores, d), intercepts (scores,)."""
         strength = 0.0 if math.isinf(C) else 1.0 / (C * self.total)
-        if max_rounds == 0:
-            return self._at(start, strength, l1_ratio)
-        solution = minimise(
+        solution = minimise_well(
             Risk(self.loss, elastic_penalty(strength, l1_ratio), self.own_intercept, self.scores),
             self.X,
             self.y,
             self.weight,
             solver="auto" if solver in HINTS else solver,
             tol=tol,
+            smooth=l1_ratio == 0,
             max_rounds=max_rounds,
             time_limit=time_limit,
             start=None if start is None else self._point(*start),
@@ -209,23 +209,6 @@ class LogisticProblem:
         if self.scaling is not None:
             return np.column_stack([coef, intercept / self.scaling]).ravel()
         return np.concatenate([coef.ravel(), intercept]) if self.own_intercept else coef.ravel()
-
-    def _at(self, start: tuple[Any, Any] | None, strength: float, l1_ratio: float) -> Solution:
-        """Give the start itself, for fits that may not move."""
-        coef, intercept = start or (np.zeros((self.scores, self.columns)), np.zeros(self.scores))
-        coef = np.asarray(coef, dtype=np.float64).reshape(self.scores, -1)
-        intercept = np.broadcast_to(np.asarray(intercept, dtype=np.float64), self.scores)
-        scores = self.X[:, : self.columns] @ coef.T + intercept
-        if self.scores == 1:
-            each = -log_expit(self.y * scores[:, 0])
-        else:
-            each = -log_softmax(scores, axis=1)[np.arange(len(scores)), self.y.astype(np.intp)]
-        penalty = l1_ratio * np.abs(coef).sum() + (1 - l1_ratio) / 2 * np.square(coef).sum()
-        if self.scaling is not None:
-            penalty += l1_ratio * np.abs(intercept / self.scaling).sum()
-            penalty += (1 - l1_ratio) / 2 * np.square(intercept / self.scaling).sum()
-        value = float(np.average(each, weights=self.weight)) + strength * float(penalty)
-        return Solution(coef, intercept.copy(), Certificate(value, 0.0, reason=Reason.ROUNDS))
 
     def information(self, solution: Solution) -> Information | None:
         """Give Fisher's information at a fit without penalty, for its standard errors."""

@@ -115,6 +115,8 @@ class LogisticRegressionCV(LogisticRegression):
     warm_start: ClassVar[bool]
 
     accepts: ClassVar[Accepts] = Accepts(sparse=True, dtypes=(np.float64,))
+    # Weights go to the scorer, which says whether it wants them.
+    __metadata_request__score: ClassVar[dict[str, str]] = {"sample_weight": metadata_routing.UNUSED}
 
     Cs_: Floats = fitted("The values of C that were tried.")
     l1_ratios_: Any = fitted("The values of l1_ratio that were tried.")
