@@ -9,4 +9,5 @@ NB_MODULE(TUTELAGE_MODULE, m) {
   bind_penalties(m);
   bind_temporary(m);
   bind_risk(m);
+  bind_curvature(m);
 }

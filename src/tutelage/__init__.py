@@ -27,6 +27,7 @@ CHAPTERS: dict[str, tuple[str, ...]] = {
     "features": ("Basis", "Buckets", "Conjunctions", "OneHot", "Polynomial", "Squares", "Standardise"),
     "labels": (),
     "losses": (),
+    "linear": ("LogisticRegression", "LogisticRegressionCV"),
     "machine": ("get_threads", "set_threads", "show_versions", "threads"),
     "parameters": (),
     "penalties": (),
