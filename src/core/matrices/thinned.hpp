@@ -38,8 +38,15 @@ class ThinnedRows final : public Rows {
   void add_sandwich(Block asked, const double* c, const double* shift, double* h) const override {
     each(asked, [&](Block run, Index at) { x_.add_sandwich(run, c + at, shift, h); });
   }
+  void add_sandwich_tile(Block asked, Block down, Block across, const double* c, const double* shift, double* h,
+                         Index stride) const override {
+    each(asked, [&](Block run, Index at) { x_.add_sandwich_tile(run, down, across, c + at, shift, h, stride); });
+  }
   void add_squares(Block asked, const double* c, double* g) const override {
     each(asked, [&](Block run, Index at) { x_.add_squares(run, c + at, g); });
+  }
+  void add_centred_squares(Block asked, const double* c, const double* m, double* g) const override {
+    each(asked, [&](Block run, Index at) { x_.add_centred_squares(run, c + at, m, g); });
   }
 
  private:

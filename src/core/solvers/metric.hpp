@@ -8,6 +8,7 @@
 #include <cmath>
 
 #include "core/machine/cholesky.hpp"
+#include "core/matrices/thinned.hpp"
 #include "core/risk.hpp"
 
 namespace tutelage {
@@ -125,5 +126,25 @@ class Metric {
   Index scores_ = 0, columns_ = 0, size_ = 0;
   bool intercept_ = false;
 };
+
+/// The factored metric at a point: of all rows, or of about `rows` of them, every so many blocks.
+inline Metric metric_at(const Risk& risk, const Vector& point, Curvature form, Index rows) {
+  Risk::Local local;
+  if (rows <= 0 || risk.rows() < 2 * rows) {
+    risk.evaluate(point, local, false, form);
+    Metric metric(risk, form, std::move(local.curvature));
+    metric.factor();
+    return metric;
+  }
+  const ThinnedSample thin(risk.sample(), risk.loss().targets(), risk.rows() / rows);
+  const Risk sampled(thin.sample(), risk.loss(), risk.penalty(), risk.intercept(), risk.shift());
+  sampled.evaluate(point, local, false, form);
+  Metric metric(sampled, form, std::move(local.curvature));
+  risk.evaluate(point, local, false, Curvature::diagonal);
+  metric.raise_diagonal(Metric(risk, Curvature::diagonal, std::move(local.curvature)).diagonal());
+  metric.factor();
+  risk.count_passes(sampled.passes() * double(sampled.rows()) / double(risk.rows()));
+  return metric;
+}
 
 }  // namespace tutelage

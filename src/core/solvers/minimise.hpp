@@ -117,8 +117,11 @@ inline Fit minimise_inside(const Risk& risk, const std::shared_ptr<const AnyLoss
       return ClosedForm(risk, stopping).run();
     case Solver::newton:
       return QuasiNewtonSolver(risk, minimise_detail::newton_plan(risk), stopping).run(std::move(start), "newton");
-    case Solver::truncated_newton:
-      return TruncatedNewton(risk, stopping).run(std::move(start));
+    case Solver::truncated_newton: {
+      const bool dense = !risk.sample().x->sparse() && risk.columns() <= 3000;
+      const Curvature form = dense ? Curvature::blocks : Curvature::diagonal;
+      return TruncatedNewton(risk, form, dense ? 4 * risk.columns() : 0, stopping).run(std::move(start));
+    }
     case Solver::lbfgs: {
       QuasiNewton plan;
       plan.form = risk.loss().facts().has_curvature ? Curvature::diagonal : Curvature::none;

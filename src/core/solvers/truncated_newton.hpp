@@ -20,8 +20,11 @@ namespace tutelage {
 
 class TruncatedNewton {
  public:
-  TruncatedNewton(const Risk& risk, const Stopping& stopping)
+  /// The preconditioner: a form of the curvature, from a sample of about so many rows (0: all).
+  TruncatedNewton(const Risk& risk, Curvature form, Index sample_rows, const Stopping& stopping)
       : risk_(risk),
+        form_(form),
+        sample_rows_(sample_rows),
         stopping_(stopping),
         watch_(stopping),
         proof_(risk),
@@ -32,9 +35,8 @@ class TruncatedNewton {
     fit.certificate.solver = "truncated_newton";
     point_ = std::move(start);
     Risk::Local local;
-    risk_.evaluate(point_, local, true, Curvature::diagonal);
-    metric_ = Metric(risk_, Curvature::diagonal, std::move(local.curvature));
-    metric_.factor();
+    risk_.evaluate(point_, local);
+    metric_ = metric_at(risk_, point_, form_, sample_rows_);
     value_ = local.value;
     gradient_ = std::move(local.gradient);
     scores_.resize(length_);
@@ -64,6 +66,7 @@ class TruncatedNewton {
         refresh_scores();
       }
       const double forcing = std::min(0.3, std::sqrt(norm(gradient_) / first));
+      if (inner_ > 10) metric_ = metric_at(risk_, point_, form_, sample_rows_);
       const Vector step = newton_step(forcing);
       if (round > 15 && round % 5 == 0 && norm(point_) > 20 && proof_.recedes(step)) {
         proof_.write(point_, metric_, fit.certificate);
@@ -93,16 +96,16 @@ class TruncatedNewton {
     risk_.all_scores(point_, scores_.data());
   }
 
-  Vector newton_step(double forcing) const {
+  Vector newton_step(double forcing) {
     Vector residual(gradient_), step(gradient_.size(), 0.0), search, product;
     for (double& r : residual) r = -r;
     const double goal = forcing * norm(residual);
     double before = 0;
-    for (int inner = 0; inner < 250; ++inner) {
+    for (inner_ = 0; inner_ < 250; ++inner_) {
       Vector solved(residual);
       metric_.solve(solved);
       const double now = dot(residual, solved);
-      if (inner == 0) {
+      if (inner_ == 0) {
         search = std::move(solved);
       } else {
         for (std::size_t i = 0; i < search.size(); ++i) search[i] = solved[i] + now / before * search[i];
@@ -112,7 +115,7 @@ class TruncatedNewton {
       risk_.penalty().add_hessian_times(search.data(), risk_.scores(), risk_.columns(), product.data());
       const double curved = dot(search, product);
       if (!(curved > 1e-16 * dot(search, search))) {
-        if (inner == 0) step = search;
+        if (inner_ == 0) step = search;
         break;
       }
       for (std::size_t i = 0; i < step.size(); ++i) {
@@ -156,6 +159,9 @@ class TruncatedNewton {
   }
 
   const Risk& risk_;
+  Curvature form_;
+  Index sample_rows_;
+  int inner_ = 0;  // steps of conjugate gradients that the last round took
   const Stopping& stopping_;
   Watch watch_;
   Proof proof_;
