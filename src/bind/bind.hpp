@@ -1,0 +1,11 @@
+// What every file of src/bind begins with. One file for each core header, with no arithmetic in it: a function
+// `bind_<noun>` that says which core functions Python may call. Declare it here, call it in module.cpp.
+//
+// A binding that computes releases the GIL (nb::gil_scoped_release, or nb::call_guard of it).
+#pragma once
+
+#include <nanobind/nanobind.h>
+
+namespace nb = nanobind;
+
+void bind_machine(nb::module_& m);

@@ -1,0 +1,8 @@
+// The native module. It is compiled once for each instruction set, under the name TUTELAGE_MODULE, and calls itself
+// tutelage._core whichever it is, so that what is pickled on one processor can be read on another.
+#include "bind/bind.hpp"
+
+NB_MODULE(TUTELAGE_MODULE, m) {
+  m.attr("__name__") = "tutelage._core";
+  bind_machine(m);
+}

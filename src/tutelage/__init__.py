@@ -1,0 +1,42 @@
+"""Supervised learning with a proof beside every fit and an honest exam behind every score.
+
+Every public name can be imported from here and from its chapter. Chapters are loaded when they are first touched, so
+``import tutelage`` itself is immediate.
+
+>>> import tutelage
+>>> tutelage.__version__
+'0.1.0'
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from tutelage.machine import get_threads, set_threads, show_versions, threads
+
+__version__ = "0.1.0"
+
+# Chapter -> the public names that live in it. A chapter is public too.
+CHAPTERS: dict[str, tuple[str, ...]] = {
+    "machine": ("get_threads", "set_threads", "show_versions", "threads"),
+}
+
+_CHAPTER_OF = {name: chapter for chapter, names in CHAPTERS.items() for name in names}
+
+__all__ = ["__version__", "get_threads", "set_threads", "show_versions", "threads"]
+
+
+def __getattr__(name: str) -> Any:
+    if name in CHAPTERS:
+        return importlib.import_module(f"tutelage.{name}")
+    if name in _CHAPTER_OF:
+        value = getattr(importlib.import_module(f"tutelage.{_CHAPTER_OF[name]}"), name)
+        globals()[name] = value
+        return value
+    raise AttributeError(f"module 'tutelage' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *CHAPTERS, *_CHAPTER_OF})
