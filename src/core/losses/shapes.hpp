@@ -1,0 +1,98 @@
+// The two shapes of a loss of one score, and how a loss declares its parameters.
+//
+// Most losses are a function of one number: the margin m = y z (labels -1 and +1) or the residual r = z - y. Such a loss
+// writes value_at, slope_at, ... of that number, and the chain rule stands here, once:
+//
+//     margin:    d/dz f(y z)   = y f'(y z)       sup_z a z - f(y z)   = f*(y a)         prox(y, z) = y prox_f(y z)
+//     distance:  d/dz f(z - y) = f'(z - y)       sup_z a z - f(z - y) = a y + f*(a)     prox(y, z) = y + prox_f(z - y)
+//
+// (y^2 = 1 for margins). What a shape does not write (curvature_at of the hinge) its loss does not have.
+#pragma once
+#include <string_view>
+
+#include "core/concepts.hpp"
+#include "core/machine/numerics.hpp"
+
+namespace tutelage {
+
+/// One parameter of a loss or a penalty: where it stands, its default and the values it may take. The registry, the
+/// bindings, the checks and the table of the documentation all read this line.
+template <class Owner>
+struct Parameter {
+  std::string_view name;
+  double Owner::* member = nullptr;
+  double low = -infinity;
+  double high = infinity;
+  bool open_low = false;   // low itself is not allowed
+  bool open_high = false;  // high itself is not allowed
+  std::string_view meaning;
+};
+
+template <class L>
+concept Parametrised = requires { L::parameters(); };
+
+/// How far outside a bounded domain a dual variable may stand and still count as on its boundary: multipliers and
+/// scaled slopes carry rounding, and an infinite conjugate would throw away a certificate for the last bit.
+inline constexpr double domain_slack = 1e-12;
+
+/// A loss f(y z) of the margin.
+template <class Self>
+struct Margin {
+  TUTELAGE_INLINE double value(double y, double z) const { return self().value_at(y * z); }
+  TUTELAGE_INLINE double slope(double y, double z) const { return y * self().slope_at(y * z); }
+  TUTELAGE_INLINE double curvature(double y, double z) const
+    requires requires(const Self s) { s.curvature_at(0.0); }
+  {
+    return self().curvature_at(y * z);
+  }
+  TUTELAGE_INLINE double conjugate(double y, double a) const
+    requires requires(const Self s) { s.conjugate_at(0.0); }
+  {
+    return self().conjugate_at(y * a);
+  }
+  TUTELAGE_INLINE double prox(double y, double z, double step) const
+    requires requires(const Self s) { s.prox_at(0.0, 1.0); }
+  {
+    return y * self().prox_at(y * z, step);
+  }
+  TUTELAGE_INLINE double prox_slope(double y, double z, double step) const
+    requires requires(const Self s) { s.prox_slope_at(0.0, 1.0); }
+  {
+    return self().prox_slope_at(y * z, step);
+  }
+
+ private:
+  const Self& self() const { return static_cast<const Self&>(*this); }
+};
+
+/// A loss f(z - y) of the residual.
+template <class Self>
+struct Distance {
+  TUTELAGE_INLINE double value(double y, double z) const { return self().value_at(z - y); }
+  TUTELAGE_INLINE double slope(double y, double z) const { return self().slope_at(z - y); }
+  TUTELAGE_INLINE double curvature(double y, double z) const
+    requires requires(const Self s) { s.curvature_at(0.0); }
+  {
+    return self().curvature_at(z - y);
+  }
+  TUTELAGE_INLINE double conjugate(double y, double a) const
+    requires requires(const Self s) { s.conjugate_at(0.0); }
+  {
+    return a * y + self().conjugate_at(a);
+  }
+  TUTELAGE_INLINE double prox(double y, double z, double step) const
+    requires requires(const Self s) { s.prox_at(0.0, 1.0); }
+  {
+    return y + self().prox_at(z - y, step);
+  }
+  TUTELAGE_INLINE double prox_slope(double y, double z, double step) const
+    requires requires(const Self s) { s.prox_slope_at(0.0, 1.0); }
+  {
+    return self().prox_slope_at(z - y, step);
+  }
+
+ private:
+  const Self& self() const { return static_cast<const Self&>(*this); }
+};
+
+}  // namespace tutelage
