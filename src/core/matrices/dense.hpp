@@ -1,0 +1,167 @@
+// Dense matrices of float or double: DenseRows in C order, DenseColumns in Fortran order.
+//
+// Both answer as Rows and as Columns; each is fast at its own and right at the other. The memory belongs to the caller.
+#pragma once
+#include <algorithm>
+
+#include "core/concepts.hpp"
+#include "core/machine/scratch.hpp"
+#include "core/machine/simd.hpp"
+#include "core/matrices/sandwich.hpp"
+#include "core/matrices/tiles.hpp"
+
+namespace tutelage {
+
+/// Bytes of X that a block should have: half of a common second-level cache.
+inline constexpr Index block_bytes = 256 * 1024;
+
+/// Row i stands at data + i * stride, its entries adjacent.
+template <class T>
+class DenseRows final : public Rows, public Columns {
+ public:
+  DenseRows(const T* data, Index rows, Index columns, Index stride)
+      : data_(data), rows_(rows), columns_(columns), stride_(stride) {}
+
+  Index rows() const override { return rows_; }
+  Index columns() const override { return columns_; }
+  Index stored() const override { return rows_ * columns_; }
+  bool sparse() const override { return false; }
+
+  Index block_rows() const override {
+    const Index fitting = block_bytes / (std::max<Index>(columns_, 1) * static_cast<Index>(sizeof(T)));
+    return std::clamp<Index>(fitting / 8 * 8, 8, 4096);
+  }
+
+  void times(Block block, const double* w, Index k, double* z) const override {
+    tiles::dots<false>(row(block.first), stride_, block.count, w, columns_, k, columns_, z, k, 1);
+  }
+
+  void add_transpose_times(Block block, const double* s, Index k, double* g) const override {
+    tiles::mixtures(row(block.first), stride_, block.count, s, k, 1, k, columns_, g, columns_);
+  }
+
+  void add_sandwich(Block block, const double* c, const double* shift, double* h) const override {
+    add_sandwich_tile(block, {0, columns_}, {0, columns_}, c, shift, h, columns_);
+  }
+
+  void add_sandwich_tile(Block block, Block down, Block across, const double* c, const double* shift, double* h,
+                         Index ldh) const {
+    const auto pack = [&](Index first, Index count, Index column, Index columns, Index width, bool weighted,
+                          double* out) {
+      sandwiches::pack_rows(row(first), stride_, count, column, columns, width,
+                            weighted ? c + (first - block.first) : nullptr, shift, out);
+    };
+    sandwiches::add(block, down, across, pack, h, ldh);
+  }
+
+  Index stored(Index) const override { return rows_; }
+
+  double dot(Index j, const double* r) const override {
+    return strided(j, [&](Index i, double x) { return x * r[i]; });
+  }
+  void add(Index j, double a, double* z) const override {
+    for (Index i = 0; i < rows_; ++i) z[i] += a * static_cast<double>(row(i)[j]);
+  }
+  double weighted_dot(Index j, const double* c, const double* r) const override {
+    return strided(j, [&](Index i, double x) { return c[i] * x * r[i]; });
+  }
+  double weighted_square(Index j, const double* c) const override {
+    return strided(j, [&](Index i, double x) { return c ? c[i] * x * x : x * x; });
+  }
+
+ private:
+  const T* row(Index i) const { return data_ + i * stride_; }
+
+  template <class Term>
+  double strided(Index j, Term&& term) const {
+    double sums[4] = {};
+    Index i = 0;
+    for (; i + 4 <= rows_; i += 4) {
+      for (int t = 0; t < 4; ++t) sums[t] += term(i + t, static_cast<double>(row(i + t)[j]));
+    }
+    for (; i < rows_; ++i) sums[0] += term(i, static_cast<double>(row(i)[j]));
+    return (sums[0] + sums[1]) + (sums[2] + sums[3]);
+  }
+
+  const T* data_;
+  Index rows_, columns_, stride_;
+};
+
+/// Column j stands at data + j * stride, its entries adjacent.
+template <class T>
+class DenseColumns final : public Rows, public Columns {
+ public:
+  DenseColumns(const T* data, Index rows, Index columns, Index stride)
+      : data_(data), rows_(rows), columns_(columns), stride_(stride) {}
+
+  Index rows() const override { return rows_; }
+  Index columns() const override { return columns_; }
+  Index stored() const override { return rows_ * columns_; }
+  bool sparse() const override { return false; }
+
+  /// At least 256 rows, so that the piece of a column that belongs to a block is worth the jump to it.
+  Index block_rows() const override {
+    const Index fitting = block_bytes / (std::max<Index>(columns_, 1) * static_cast<Index>(sizeof(T)));
+    return std::clamp<Index>(fitting / 8 * 8, 256, 4096);
+  }
+
+  void times(Block block, const double* w, Index k, double* z) const override {
+    if (k == 1) {
+      std::fill_n(z, block.count, 0.0);
+      tiles::mixtures(piece(block.first), stride_, columns_, w, 1, columns_, 1, block.count, z, block.count);
+      return;
+    }
+    struct Scores;
+    double* turned = scratch<Scores>(k * block.count);
+    std::fill_n(turned, k * block.count, 0.0);
+    tiles::mixtures(piece(block.first), stride_, columns_, w, 1, columns_, k, block.count, turned, block.count);
+    for (Index i = 0; i < block.count; ++i) {
+      for (Index c = 0; c < k; ++c) z[i * k + c] = turned[c * block.count + i];
+    }
+  }
+
+  void add_transpose_times(Block block, const double* s, Index k, double* g) const override {
+    if (k > 1) {
+      struct Slopes;
+      double* turned = scratch<Slopes>(k * block.count);
+      for (Index i = 0; i < block.count; ++i) {
+        for (Index c = 0; c < k; ++c) turned[c * block.count + i] = s[i * k + c];
+      }
+      s = turned;
+    }
+    tiles::dots<true>(piece(block.first), stride_, columns_, s, block.count, k, block.count, g, 1, columns_);
+  }
+
+  void add_sandwich(Block block, const double* c, const double* shift, double* h) const override {
+    add_sandwich_tile(block, {0, columns_}, {0, columns_}, c, shift, h, columns_);
+  }
+
+  void add_sandwich_tile(Block block, Block down, Block across, const double* c, const double* shift, double* h,
+                         Index ldh) const {
+    const auto pack = [&](Index first, Index count, Index column, Index columns, Index width, bool weighted,
+                          double* out) {
+      sandwiches::pack_columns(piece(first), stride_, count, column, columns, width,
+                               weighted ? c + (first - block.first) : nullptr, shift, out);
+    };
+    sandwiches::add(block, down, across, pack, h, ldh);
+  }
+
+  Index stored(Index) const override { return rows_; }
+  double dot(Index j, const double* r) const override { return simd::dot(column(j), r, rows_); }
+  void add(Index j, double a, double* z) const override { simd::add(a, column(j), z, rows_); }
+  double weighted_dot(Index j, const double* c, const double* r) const override {
+    return simd::dot(column(j), r, c, rows_);
+  }
+  double weighted_square(Index j, const double* c) const override {
+    return c ? simd::square(column(j), c, rows_) : simd::square(column(j), rows_);
+  }
+
+ private:
+  const T* piece(Index i) const { return data_ + i; }
+  const T* column(Index j) const { return data_ + j * stride_; }
+
+  const T* data_;
+  Index rows_, columns_, stride_;
+};
+
+}  // namespace tutelage
