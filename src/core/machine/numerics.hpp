@@ -10,10 +10,12 @@
 #include <cstdint>
 #include <limits>
 
+#if !defined(TUTELAGE_INLINE)
 #if defined(__GNUC__)
 #define TUTELAGE_INLINE [[gnu::always_inline]] inline
 #else
 #define TUTELAGE_INLINE inline
+#endif
 #endif
 
 namespace tutelage::numerics {

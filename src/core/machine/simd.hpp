@@ -25,7 +25,9 @@
 #define TUTELAGE_LANES 2
 #endif
 
-#define TUTELAGE_INLINE inline __attribute__((always_inline))
+#if !defined(TUTELAGE_INLINE)
+#define TUTELAGE_INLINE [[gnu::always_inline]] inline
+#endif
 
 namespace tutelage::simd {
 
