@@ -8,4 +8,6 @@
 
 namespace nb = nanobind;
 
+void bind_losses(nb::module_& m);
 void bind_machine(nb::module_& m);
+void bind_penalties(nb::module_& m);

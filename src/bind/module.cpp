@@ -5,4 +5,6 @@
 NB_MODULE(TUTELAGE_MODULE, m) {
   m.attr("__name__") = "tutelage._core";
   bind_machine(m);
+  bind_losses(m);
+  bind_penalties(m);
 }

@@ -13,6 +13,9 @@
 #pragma once
 #include <concepts>
 #include <limits>
+#include <memory>
+#include <stdexcept>
+#include <string>
 #include <string_view>
 
 #include "core/machine/index.hpp"
@@ -32,15 +35,15 @@ struct LossFacts {
   std::string_view formula;
   Targets targets = Targets::real;
   bool convex = true;
-  bool quadratic = false;         // curvature is the same everywhere: a quadratic model of the risk is the risk
-  bool trainable = true;          // false: evaluation only (zero-one)
-  bool calibrated = false;        // classification-calibrated (Bartlett, Jordan, McAuliffe 2006)
-  double smoothness = infinity;   // sup of the curvature in z; infinity where there is none
-  double lipschitz = infinity;    // sup of |slope| in z
-  bool has_curvature = false;     // a (generalised) second derivative that Newton's method may use
+  bool quadratic = false;        // the same curvature everywhere: a quadratic model of the risk is the risk
+  bool trainable = true;         // false: evaluation only (zero-one)
+  bool calibrated = false;       // classification-calibrated (Bartlett, Jordan, McAuliffe 2006)
+  double smoothness = infinity;  // sup of the curvature in z; infinity where there is none
+  double lipschitz = infinity;   // sup of |slope| in z
+  bool has_curvature = false;    // a (generalised) second derivative that Newton's method may use
   bool has_conjugate = false;
   bool has_prox = false;
-  std::string_view kink = "none"; // which subgradient is given where there are several
+  std::string_view kink = "none";  // which subgradient is given where there are several
 };
 
 template <class L>
@@ -72,8 +75,8 @@ class AnyLoss {
   /// True when a call is dear (it enters Python): the risk then asks for all rows at once, on the calling thread.
   virtual bool whole() const { return false; }
 
-  /// Returns sum_i s_i value(y_i, z_i). Where not null, slope[i] = s_i slope and curvature[i] = s_i curvature; for k > 1
-  /// curvature holds the diagonal d^2 value / dz_c^2 only.
+  /// Returns sum_i s_i value(y_i, z_i). Where not null, slope[i] = s_i slope and curvature[i] = s_i curvature; for k >
+  /// 1 curvature holds the diagonal d^2 value / dz_c^2 only.
   virtual double evaluate(const double* y, const double* s, const double* z, Index n, double* slope,
                           double* curvature) const = 0;
   /// out_i = s_i * (Hessian of value in z at z_i) u_i; for k = 1 it is s_i curvature_i u_i.
@@ -81,6 +84,18 @@ class AnyLoss {
                                double* out) const = 0;
   /// Returns sum_i s_i conjugate(y_i, a_i) (a is not weighted), infinity if any a_i is outside the domain.
   virtual double conjugate(const double* y, const double* s, const double* a, Index n) const = 0;
+
+  /// Row by row, out_i = argmin_u |u - z_i|^2 / 2 + step value(y_i, u), for a loss with facts().has_prox.
+  virtual void prox(const double*, const double*, double, Index, double*) const {
+    throw std::logic_error("the loss '" + std::string(facts().name) + "' has no proximal operator");
+  }
+  /// Row by row, out_i = (derivative of prox at z_i) u_i; on a corner of prox, of one side.
+  virtual void prox_slope_times(const double*, const double*, double, const double*, Index, double*) const {
+    throw std::logic_error("the loss '" + std::string(facts().name) + "' has no proximal operator");
+  }
+  /// A quicker envelope for this sigma than the one that losses/envelope.hpp makes of prox, or null. Do not call it:
+  /// call make_envelope, which does.
+  virtual std::unique_ptr<AnyLoss> envelope(double) const { return nullptr; }
 };
 
 // ---- penalties ----------------------------------------------------------------------------------------------------
@@ -90,10 +105,12 @@ struct PenaltyFacts {
   std::string_view name;
   std::string_view formula;
   bool convex = true;
-  bool separable = false;          // a sum over coefficients: prox_one and value_one may be used
-  bool quadratic = false;          // w'Qw / 2 + q'w + const: Newton's method and the closed form may use it
-  double strong_convexity = 0;     // largest m with penalty - m |w|^2 / 2 convex
+  bool separable = false;       // a sum over coefficients: prox_one and value_one may be used
+  bool quadratic = false;       // w'Qw / 2 + q'w + const: Newton's method and the closed form may use it
+  double strong_convexity = 0;  // largest m with penalty - m |w|^2 / 2 convex
   bool has_conjugate = false;
+  bool smooth = false;  // differentiable: add_gradient may be used (a quadratic penalty is smooth)
+  bool has_prox = true;
 };
 
 /// The scalar form, for one coefficient. Strengths and weights live in the struct.
@@ -109,6 +126,8 @@ class AnyPenalty {
  public:
   virtual ~AnyPenalty() = default;
   virtual PenaltyFacts facts() const = 0;
+  /// Throws std::invalid_argument where lists given for each coefficient (weights, bounds, groups) do not fit k and d.
+  virtual void check(Index, Index) const {}
   virtual double value(const double* w, Index k, Index d) const = 0;
   /// out = argmin_u |u - v|^2 / 2 + step value(u); out may be v.
   virtual void prox(const double* v, double step, Index k, Index d, double* out) const = 0;
@@ -122,6 +141,10 @@ class AnyPenalty {
   virtual void add_hessian(Index score, Index d, double* h) const = 0;
   virtual void add_hessian_times(const double* v, Index k, Index d, double* out) const = 0;
   virtual void add_hessian_diagonal(Index k, Index d, double* diagonal) const = 0;
+  /// For a smooth penalty: adds the diagonal of its Hessian at w, which is all of it where the penalty is separable.
+  virtual void add_curvature(const double*, Index k, Index d, double* diagonal) const {
+    add_hessian_diagonal(k, d, diagonal);
+  }
 
   // Duality: conjugate(v) = sup_w v.w - value(w); dual_scale(v) is the largest t in [0, 1] with conjugate(t v) finite.
   virtual double conjugate(const double* v, Index k, Index d) const = 0;
@@ -152,8 +175,8 @@ class Rows {
   virtual void times(Block block, const double* w, Index k, double* z) const = 0;
   /// G += S' X_block: S is count x k, G is k x d.
   virtual void add_transpose_times(Block block, const double* s, Index k, double* g) const = 0;
-  /// H += sum_i c_i (x_i - shift)(x_i - shift)' over the block, lower triangle of a row-major d x d matrix. shift may be
-  /// null (zero); a sparse matrix takes null only.
+  /// H += sum_i c_i (x_i - shift)(x_i - shift)' over the block, lower triangle of a row-major d x d matrix. shift may
+  /// be null (zero); a sparse matrix takes null only.
   virtual void add_sandwich(Block block, const double* c, const double* shift, double* h) const = 0;
 };
 
@@ -165,10 +188,10 @@ class Columns {
   virtual Index columns() const = 0;
   virtual Index stored() const = 0;
   virtual Index stored(Index j) const = 0;
-  virtual double dot(Index j, const double* r) const = 0;                               // <x_j, r>
-  virtual void add(Index j, double a, double* z) const = 0;                             // z += a x_j
-  virtual double weighted_dot(Index j, const double* c, const double* r) const = 0;     // sum_i c_i x_ij r_i
-  virtual double weighted_square(Index j, const double* c) const = 0;                   // sum_i c_i x_ij^2; c may be null
+  virtual double dot(Index j, const double* r) const = 0;                            // <x_j, r>
+  virtual void add(Index j, double a, double* z) const = 0;                          // z += a x_j
+  virtual double weighted_dot(Index j, const double* c, const double* r) const = 0;  // sum_i c_i x_ij r_i
+  virtual double weighted_square(Index j, const double* c) const = 0;                // sum_i c_i x_ij^2; c may be null
 };
 
 }  // namespace tutelage

@@ -105,9 +105,7 @@ struct EpsilonInsensitive : Distance<EpsilonInsensitive> {
             .has_prox = true,
             .kink = "at |r| = epsilon the slope is 0"};
   }
-  TUTELAGE_INLINE double value_at(double r) const {
-    return numerics::positive_part(numerics::magnitude(r) - epsilon);
-  }
+  TUTELAGE_INLINE double value_at(double r) const { return numerics::positive_part(numerics::magnitude(r) - epsilon); }
   TUTELAGE_INLINE double slope_at(double r) const {
     return numerics::magnitude(r) > epsilon ? numerics::sign(r) : r * 0;
   }

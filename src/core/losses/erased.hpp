@@ -1,8 +1,8 @@
 // A loss behind one virtual call for each block of rows: the only loops over samples that losses have.
 #pragma once
 #include <memory>
-#include <vector>
 
+#include "core/losses/envelope.hpp"
 #include "core/losses/scores.hpp"
 #include "core/losses/shapes.hpp"
 
@@ -17,7 +17,7 @@ class Erased final : public AnyLoss {
   LossFacts facts() const override {
     LossFacts facts = loss_.facts();
     facts.has_curvature = SmoothLoss<L>;
-    facts.has_conjugate = DualLoss<L>;
+    facts.has_conjugate = DualLoss<L> && facts.has_conjugate;
     facts.has_prox = ProximalLoss<L>;
     return facts;
   }
@@ -62,6 +62,30 @@ class Erased final : public AnyLoss {
     return infinity;
   }
 
+  void prox(const double* y, const double* z, double step, Index n, double* out) const override {
+    if constexpr (ProximalLoss<L>) {
+      const L loss = loss_;
+#pragma omp simd
+      for (Index i = 0; i < n; ++i) out[i] = loss.prox(y[i], z[i], step);
+    } else {
+      AnyLoss::prox(y, z, step, n, out);
+    }
+  }
+  void prox_slope_times(const double* y, const double* z, double step, const double* u, Index n,
+                        double* out) const override {
+    if constexpr (ProximalLoss<L>) {
+      const L loss = loss_;
+#pragma omp simd
+      for (Index i = 0; i < n; ++i) out[i] = prox_slope(loss, y[i], z[i], step) * u[i];
+    } else {
+      AnyLoss::prox_slope_times(y, z, step, u, n, out);
+    }
+  }
+  std::unique_ptr<AnyLoss> envelope([[maybe_unused]] double sigma) const override {
+    if constexpr (ProximalLoss<L>) return std::make_unique<Envelope<L>>(loss_, sigma);
+    return nullptr;
+  }
+
  private:
   template <bool weighted>
   double with_outputs(const double* y, const double* s, const double* z, Index n, double* slope,
@@ -78,8 +102,8 @@ class Erased final : public AnyLoss {
     double sum = 0;
 #pragma omp simd reduction(+ : sum)
     for (Index i = 0; i < n; ++i) {
-      // Everything is computed before anything is stored: what the three have in common (an exponential) is then computed
-      // once, where a store might have changed y or z as far as the compiler knows.
+      // Everything is computed before anything is stored: what the three have in common (an exponential) is then
+      // computed once, where a store might have changed y or z as far as the compiler knows.
       const double yi = y[i], zi = z[i];
       const double weight = weighted ? s[i] : 1.0;
       const double value = loss.value(yi, zi);

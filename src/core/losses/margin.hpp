@@ -16,7 +16,8 @@ struct Logistic : Margin<Logistic> {
             .has_curvature = true,
             .has_conjugate = true};
   }
-  // All three share e^-|m| and 1 / (1 + e^-|m|), which the compiler computes once for a loop that asks for them together.
+  // All three share e^-|m| and 1 / (1 + e^-|m|), which the compiler computes once for a loop that asks for them
+  // together.
   TUTELAGE_INLINE double value_at(double m) const {
     const double e = numerics::exp_of_negative(-numerics::magnitude(m));
     return numerics::positive_part(-m) + numerics::log1p_of_fraction(e);

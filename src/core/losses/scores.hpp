@@ -1,13 +1,9 @@
 // Losses of a row of k scores.
 //
 // Each function takes one row: y (one category, or k real targets) and the k adjacent scores z. A loss that has a
-// faster way than row after row writes `rows` as well (the multinomial does: its exponentials are computed for many rows
-// side by side, since k is often smaller than a vector register).
+// faster way than row after row writes `rows` as well, as the multinomial does.
 #pragma once
-#include <algorithm>
-#include <array>
 #include <concepts>
-#include <vector>
 
 #include "core/losses/shapes.hpp"
 
@@ -22,11 +18,11 @@ concept ScoresLoss = requires(const L loss, const double* y, const double* z, co
   { loss.slope(y, z, out) } -> std::same_as<void>;
 };
 template <class L>
-concept SmoothScoresLoss = ScoresLoss<L> && requires(const L loss, const double* y, const double* z, const double* u,
-                                                     double* out) {
-  { loss.curvature(y, z, out) } -> std::same_as<void>;           // the diagonal of the Hessian in z
-  { loss.curvature_times(y, z, u, out) } -> std::same_as<void>;  // Hessian u
-};
+concept SmoothScoresLoss =
+    ScoresLoss<L> && requires(const L loss, const double* y, const double* z, const double* u, double* out) {
+      { loss.curvature(y, z, out) } -> std::same_as<void>;           // the diagonal of the Hessian in z
+      { loss.curvature_times(y, z, u, out) } -> std::same_as<void>;  // Hessian u
+    };
 template <class L>
 concept DualScoresLoss = ScoresLoss<L> && requires(const L loss, const double* y, const double* a) {
   { loss.conjugate(y, a) } -> std::same_as<double>;
@@ -38,195 +34,160 @@ concept ProximalScoresLoss = ScoresLoss<L> && requires(const L loss, const doubl
   { loss.prox_slope_times(y, z, step, u, out) } -> std::same_as<void>;  // (derivative of prox at z) u
 };
 
-/// log(sum_c exp(z_c)) - z_y
-struct Multinomial {
+/// max_c (z_c + [c != y]) - z_y: the hinge of the margin over the best other class (Crammer and Singer 2001)
+struct CrammerSinger {
   Index k = 2;
 
   static LossFacts facts() {
-    return {.name = "multinomial",
-            .formula = "log(sum_c exp(z_c)) - z_y",
+    return {.name = "crammer_singer",
+            .formula = "max_c (z_c + [c != y]) - z_y",
             .targets = Targets::category,
-            .calibrated = true,
-            .smoothness = 0.5,
             .lipschitz = 0x1.6a09e667f3bcdp0,
-            .has_curvature = true,
-            .has_conjugate = true};
+            .has_conjugate = true,
+            .has_prox = true,
+            .kink = "where several classes attain the maximum, y if it is one of them, else the first"};
+  }
+  static Index targets() { return 1; }
+
+  double value(const double* y, const double* z) const { return score_of(best(y, z), y, z) - z[Index(y[0])]; }
+  void slope(const double* y, const double* z, double* out) const {
+    for (Index c = 0; c < k; ++c) out[c] = 0;
+    out[best(y, z)] += 1;
+    out[Index(y[0])] -= 1;
+  }
+  double conjugate(const double* y, const double* a) const {
+    // a + e_y must be a distribution p; then the conjugate is -(1 - p_y) = a_y.
+    double total = 0;
+    for (Index c = 0; c < k; ++c) {
+      if (a[c] + (c == Index(y[0]) ? 1 : 0) < -domain_slack) return infinity;
+      total += a[c];
+    }
+    return numerics::magnitude(total) <= domain_slack * double(k) ? a[Index(y[0])] : infinity;
+  }
+  /// With v = z + step e_y + (1 for c != y) it is the prox of step max(v): cut v at the level that takes away step.
+  void prox(const double* y, const double* z, double step, double* out) const {
+    const double level = cut(y, z, step);
+    for (Index c = 0; c < k; ++c) {
+      const double v = lifted(c, y, z, step);
+      out[c] = (v < level ? v : level) - (c == Index(y[0]) ? 0 : 1);
+    }
+  }
+  void prox_slope_times(const double* y, const double* z, double step, const double* u, double* out) const {
+    // Scores above the cut move together, by the mean of what moves them; the others move freely.
+    const double level = cut(y, z, step);
+    double sum = 0, count = 0;
+    for (Index c = 0; c < k; ++c)
+      if (lifted(c, y, z, step) > level) sum += u[c], count += 1;
+    for (Index c = 0; c < k; ++c) out[c] = lifted(c, y, z, step) > level ? sum / count : u[c];
+  }
+
+ private:
+  static double score_of(Index c, const double* y, const double* z) { return z[c] + (c == Index(y[0]) ? 0 : 1); }
+  static double lifted(Index c, const double* y, const double* z, double step) {
+    return z[c] + (c == Index(y[0]) ? step : 1);
+  }
+  Index best(const double* y, const double* z) const {
+    Index found = Index(y[0]);
+    for (Index c = 0; c < k; ++c)
+      if (score_of(c, y, z) > score_of(found, y, z)) found = c;
+    return found;
+  }
+  /// The level with sum_c max(0, v_c - level) = step: the mean of those above it less step / count, found by leaving
+  /// out those below until none is (Michelot 1986).
+  double cut(const double* y, const double* z, double step) const {
+    double level = -infinity;
+    for (Index count = 0;;) {
+      double sum = 0;
+      Index above = 0;
+      for (Index c = 0; c < k; ++c) {
+        const double v = lifted(c, y, z, step);
+        if (v > level) sum += v, ++above;
+      }
+      if (above == count || above == 0) return level;
+      level = (sum - step) / double(above);
+      count = above;
+    }
+  }
+};
+
+/// sum over c != y of max(0, 1 + z_c - z_y) (Weston and Watkins 1999)
+struct WestonWatkins {
+  Index k = 2;
+
+  LossFacts facts() const {
+    return {.name = "weston_watkins",
+            .formula = "sum over c != y of max(0, 1 + z_c - z_y)",
+            .targets = Targets::category,
+            .lipschitz = std::sqrt(double(k) * double(k - 1)),
+            .has_conjugate = true,
+            .has_prox = true,
+            .kink = "where 1 + z_c = z_y the slope in z_c is 0"};
   }
   static Index targets() { return 1; }
 
   double value(const double* y, const double* z) const {
-    const double top = largest(z);
-    double total = 0;
-#pragma omp simd reduction(+ : total)
-    for (Index c = 0; c < k; ++c) total += numerics::exp_of_negative(z[c] - top);
-    return numerics::log(total) + (top - z[Index(y[0])]);
+    const Index label = Index(y[0]);
+    double sum = 0;
+    for (Index c = 0; c < k; ++c) sum += c == label ? 0.0 : numerics::positive_part(1 + z[c] - z[label]);
+    return sum;
   }
   void slope(const double* y, const double* z, double* out) const {
-    probabilities(z, out);
-    out[Index(y[0])] -= 1;
-  }
-  void curvature(const double*, const double* z, double* out) const {
-    probabilities(z, out);
-#pragma omp simd
-    for (Index c = 0; c < k; ++c) out[c] *= 1 - out[c];
-  }
-  void curvature_times(const double*, const double* z, const double* u, double* out) const {
-    probabilities(z, out);
-    double mean = 0;
-#pragma omp simd reduction(+ : mean)
-    for (Index c = 0; c < k; ++c) mean += out[c] * u[c];
-#pragma omp simd
-    for (Index c = 0; c < k; ++c) out[c] *= u[c] - mean;
+    const Index label = Index(y[0]);
+    double pushed = 0;
+    for (Index c = 0; c < k; ++c) {
+      out[c] = c != label && 1 + z[c] > z[label] ? 1 : 0;
+      pushed += out[c];
+    }
+    out[label] = -pushed;
   }
   double conjugate(const double* y, const double* a) const {
-    // a + e_y must be a distribution; then the conjugate is its negative entropy.
+    // Every a_c of another class is in [0, 1], all sum to zero; then the conjugate is minus their sum, a_y.
     const Index label = Index(y[0]);
-    double entropy = 0, total = 0;
-    bool inside = true;
+    double total = 0;
     for (Index c = 0; c < k; ++c) {
-      const double p = a[c] + (c == label ? 1.0 : 0.0);
-      inside = inside && p >= -domain_slack;
-      total += p;
-      entropy += numerics::x_log_x(numerics::positive_part(p));
+      if (c != label && !(a[c] >= -domain_slack && a[c] <= 1 + domain_slack)) return infinity;
+      total += a[c];
     }
-    return inside && numerics::magnitude(total - 1) <= domain_slack * double(k) ? entropy : infinity;
+    return numerics::magnitude(total) <= domain_slack * double(k) ? a[label] : infinity;
   }
-
-  /// Many rows; returns the weighted sum of the values.
-  template <bool weighted, bool with_slope, bool with_curvature>
-  double rows(const double* y, const double* s, const double* z, Index n, double* slope, double* curvature) const {
-    if (k > widest_tile) return row_after_row<weighted, with_slope, with_curvature>(y, s, z, n, slope, curvature);
-    double sum = 0;
-    for (Index first = 0; first < n; first += tile_rows) {
-      const Index count = std::min(tile_rows, n - first);
-      sum += tile<weighted, with_slope, with_curvature>(y + first, s + (weighted ? first : 0), z + first * k, count,
-                                                        slope + (with_slope ? first * k : 0),
-                                                        curvature + (with_curvature ? first * k : 0));
-    }
-    return sum;
+  /// Each other class moves down by clip(z_c - t + 1, 0, step), where t is the new score of y, which moves up by the
+  /// sum.
+  void prox(const double* y, const double* z, double step, double* out) const {
+    const Index label = Index(y[0]);
+    const double t = raised(label, z, step);
+    for (Index c = 0; c < k; ++c) out[c] = c == label ? t : z[c] - numerics::clip(z[c] - t + 1, 0.0, step);
+  }
+  void prox_slope_times(const double* y, const double* z, double step, const double* u, double* out) const {
+    // The classes held at t - 1, and y, move together by the mean of what moves them.
+    const Index label = Index(y[0]);
+    const double t = raised(label, z, step);
+    const auto held = [&](Index c) { return c == label || (z[c] - t + 1 > 0 && z[c] - t + 1 < step); };
+    double sum = 0, count = 0;
+    for (Index c = 0; c < k; ++c)
+      if (held(c)) sum += u[c], count += 1;
+    for (Index c = 0; c < k; ++c) out[c] = held(c) ? sum / count : u[c];
   }
 
  private:
-  static constexpr Index tile_rows = 64;
-  static constexpr Index widest_tile = 96;  // beyond it a row alone fills the vector registers
-
-  double largest(const double* z) const {
-    double top = z[0];
-#pragma omp simd reduction(max : top)
-    for (Index c = 0; c < k; ++c) top = z[c] > top ? z[c] : top;
-    return top;
-  }
-  void probabilities(const double* z, double* out) const {
-    const double top = largest(z);
-    double total = 0;
-#pragma omp simd reduction(+ : total)
-    for (Index c = 0; c < k; ++c) {
-      out[c] = numerics::exp_of_negative(z[c] - top);
-      total += out[c];
-    }
-    const double scale = 1 / total;
-#pragma omp simd
-    for (Index c = 0; c < k; ++c) out[c] *= scale;
-  }
-
-  template <bool weighted, bool with_slope, bool with_curvature>
-  double row_after_row(const double* y, const double* s, const double* z, Index n, double* slope,
-                       double* curvature) const {
-    std::vector<double> held(std::size_t(k), 0.0);
-    double sum = 0;
-    for (Index i = 0; i < n; ++i, z += k) {
-      const double weight = weighted ? s[i] : 1.0;
-      const Index label = Index(y[i]);
-      double* p = with_slope ? slope + i * k : held.data();
-      const double top = largest(z);
-      double total = 0;
-#pragma omp simd reduction(+ : total)
+  /// The root of t = z_y + sum_c clip(z_c - t + 1, 0, step): increasing and piecewise linear in t, so Newton's method
+  /// inside a bracket ends on the piece that holds the root.
+  double raised(Index label, const double* z, double step) const {
+    double low = z[label], high = z[label] + step * double(k - 1), t = low;
+    for (int round = 0; round < 100; ++round) {
+      double excess = t - z[label], rate = 1;
       for (Index c = 0; c < k; ++c) {
-        p[c] = numerics::exp_of_negative(z[c] - top);
-        total += p[c];
+        if (c == label) continue;
+        const double over = z[c] - t + 1;
+        excess -= numerics::clip(over, 0.0, step);
+        rate += over > 0 && over < step ? 1 : 0;
       }
-      sum += weight * (numerics::log(total) + (top - z[label]));
-      const double scale = 1 / total;
-      if constexpr (with_curvature) {
-        double* h = curvature + i * k;
-#pragma omp simd
-        for (Index c = 0; c < k; ++c) h[c] = weight * (p[c] * scale) * (1 - p[c] * scale);
-      }
-      if constexpr (with_slope) {
-#pragma omp simd
-        for (Index c = 0; c < k; ++c) p[c] *= weight * scale;
-        p[label] -= weight;
-      }
+      (excess > 0 ? high : low) = t;
+      double next = t - excess / rate;
+      if (!(next >= low && next <= high)) next = low + (high - low) / 2;
+      if (next == t) break;
+      t = next;
     }
-    return sum;
-  }
-
-  /// Probabilities, in slope or else in curvature, become slopes and curvatures.
-  template <bool weighted, bool with_slope, bool with_curvature>
-  void finish(const double* y, const double* s, Index count, double* slope, double* curvature) const {
-    const double* const p = with_slope ? slope : curvature;
-    if constexpr (with_curvature) {
-#pragma omp simd
-      for (Index i = 0; i < count * k; ++i) curvature[i] = p[i] * (1 - p[i]);
-    }
-    for (Index r = 0; r < count; ++r) {
-      if constexpr (with_slope) slope[r * k + Index(y[r])] -= 1;
-      if constexpr (weighted) {
-        for (Index c = r * k; c < (r + 1) * k; ++c) {
-          if constexpr (with_slope) slope[c] *= s[r];
-          if constexpr (with_curvature) curvature[c] *= s[r];
-        }
-      }
-    }
-  }
-
-  /// Up to tile_rows rows side by side: scores are transposed, so that row r of the tile is lane r of every loop.
-  template <bool weighted, bool with_slope, bool with_curvature>
-  double tile(const double* y, const double* s, const double* z, Index count, double* slope, double* curvature) const {
-    alignas(64) std::array<double, std::size_t(tile_rows* widest_tile)> e;
-    alignas(64) std::array<double, std::size_t(tile_rows)> top, total, own;
-    for (Index r = 0; r < count; ++r) own[std::size_t(r)] = z[r * k + Index(y[r])];
-    for (Index c = 0; c < k; ++c) {
-      double* ec = e.data() + c * tile_rows;
-#pragma omp simd
-      for (Index r = 0; r < count; ++r) ec[r] = z[r * k + c];
-    }
-    double* const t = top.data();
-    double* const q = total.data();
-    for (Index r = 0; r < count; ++r) t[r] = e[std::size_t(r)];
-    for (Index c = 1; c < k; ++c) {
-      const double* ec = e.data() + c * tile_rows;
-#pragma omp simd
-      for (Index r = 0; r < count; ++r) t[r] = ec[r] > t[r] ? ec[r] : t[r];
-    }
-    for (Index r = 0; r < count; ++r) q[r] = 0;
-    for (Index c = 0; c < k; ++c) {
-      double* ec = e.data() + c * tile_rows;
-#pragma omp simd
-      for (Index r = 0; r < count; ++r) {
-        ec[r] = numerics::exp_of_negative(ec[r] - t[r]);
-        q[r] += ec[r];
-      }
-    }
-    double sum = 0;
-    const double* const o = own.data();
-#pragma omp simd reduction(+ : sum)
-    for (Index r = 0; r < count; ++r) {
-      const double value = numerics::log(q[r]) + (t[r] - o[r]);
-      sum += weighted ? s[r] * value : value;
-      q[r] = 1 / q[r];
-    }
-    if constexpr (with_slope || with_curvature) {
-      // Back to rows, once; what remains runs along the rows.
-      double* const p = with_slope ? slope : curvature;
-      for (Index c = 0; c < k; ++c) {
-        const double* ec = e.data() + c * tile_rows;
-#pragma omp simd
-        for (Index r = 0; r < count; ++r) p[r * k + c] = ec[r] * q[r];
-      }
-      finish<weighted, with_slope, with_curvature>(y, s, count, slope, curvature);
-    }
-    return sum;
+    return t;
   }
 };
 

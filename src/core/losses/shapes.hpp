@@ -1,35 +1,18 @@
-// The two shapes of a loss of one score, and how a loss declares its parameters.
+// The two shapes of a loss of one score.
 //
-// Most losses are a function of one number: the margin m = y z (labels -1 and +1) or the residual r = z - y. Such a loss
-// writes value_at, slope_at, ... of that number, and the chain rule stands here, once:
+// Most losses are a function of one number: the margin m = y z (labels -1 and +1) or the residual r = z - y. Such a
+// loss writes value_at, slope_at, ... of that number, and the chain rule stands here, once:
 //
 //     margin:    d/dz f(y z)   = y f'(y z)       sup_z a z - f(y z)   = f*(y a)         prox(y, z) = y prox_f(y z)
 //     distance:  d/dz f(z - y) = f'(z - y)       sup_z a z - f(z - y) = a y + f*(a)     prox(y, z) = y + prox_f(z - y)
 //
 // (y^2 = 1 for margins). What a shape does not write (curvature_at of the hinge) its loss does not have.
 #pragma once
-#include <string_view>
-
 #include "core/concepts.hpp"
 #include "core/machine/numerics.hpp"
+#include "core/registry.hpp"
 
 namespace tutelage {
-
-/// One parameter of a loss or a penalty: where it stands, its default and the values it may take. The registry, the
-/// bindings, the checks and the table of the documentation all read this line.
-template <class Owner>
-struct Parameter {
-  std::string_view name;
-  double Owner::* member = nullptr;
-  double low = -infinity;
-  double high = infinity;
-  bool open_low = false;   // low itself is not allowed
-  bool open_high = false;  // high itself is not allowed
-  std::string_view meaning;
-};
-
-template <class L>
-concept Parametrised = requires { L::parameters(); };
 
 /// How far outside a bounded domain a dual variable may stand and still count as on its boundary: multipliers and
 /// scaled slopes carry rounding, and an infinite conjugate would throw away a certificate for the last bit.

@@ -3,7 +3,8 @@
 // std::exp and std::log are calls: a compiler cannot vectorise a loop around them without a vector mathematics library
 // and -ffast-math, and a logistic pass would then cost more in exp than in reading X. These are ordinary arithmetic,
 // inlined into `#pragma omp simd` loops on any instruction set. They are accurate to about one unit in the last place
-// (tests/core/test_numerics.cpp holds them to it), NaN gives NaN, infinities give their limits, nothing overflows early.
+// (tests/core/test_numerics.cpp holds them to it), NaN gives NaN, infinities give their limits, nothing overflows
+// early.
 #pragma once
 #include <bit>
 #include <cmath>
@@ -136,10 +137,10 @@ TUTELAGE_INLINE double x_log_x(double x) { return x == 0 ? 0.0 : x * log(x); }
 
 TUTELAGE_INLINE double magnitude(double x) { return std::fabs(x); }
 /// -1, 0 or 1; NaN stays NaN.
-TUTELAGE_INLINE double sign(double x) { return x > 0 ? 1.0 : (x < 0 ? -1.0 : x * 0); }
+TUTELAGE_INLINE double sign(double x) { return x > 0 ? 1.0 : (x < 0 ? -1.0 : x * 0 + 0.0); }
 /// sign(x) max(|x| - by, 0)
 TUTELAGE_INLINE double soft_threshold(double x, double by) {
-  const double above = x > by ? x - by : x * 0;
+  const double above = x > by ? x - by : x * 0 + 0.0;  // 0, never -0; NaN stays NaN
   return x < -by ? x + by : above;
 }
 /// max(x, 0) that keeps NaN.

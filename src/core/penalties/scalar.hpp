@@ -4,10 +4,11 @@
 // Beside the concept Penalty each says what duality and the optimality conditions ask for:
 //   subdifferential(w)   the interval of slopes at w; empty (low > high) where value is infinite
 //   conjugate(v)         sup_w v w - value(w), for the convex ones
-//   dual_bound()         conjugate is finite on [-bound, bound]; infinity where it is finite everywhere
+//   dual_domain()        where the conjugate is finite
 //   quadratic_strength() c where value is c w^2 / 2, else NaN
 #pragma once
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
 
@@ -26,6 +27,7 @@ struct Interval {
   }
 };
 
+inline constexpr Interval everything{-infinity, infinity};
 inline constexpr double not_quadratic = std::numeric_limits<double>::quiet_NaN();
 
 using numerics::soft_threshold;
@@ -33,13 +35,14 @@ using numerics::soft_threshold;
 /// No penalty.
 struct NoPenalty {
   static PenaltyFacts facts() {
-    return {.name = "none", .formula = "0", .separable = true, .quadratic = true, .has_conjugate = true};
+    return {
+        .name = "none", .formula = "0", .separable = true, .quadratic = true, .has_conjugate = true, .smooth = true};
   }
   double value(double) const { return 0; }
   double prox(double w, double) const { return w; }
   Interval subdifferential(double) const { return {}; }
   double conjugate(double v) const { return v == 0 ? 0 : infinity; }
-  double dual_bound() const { return 0; }
+  Interval dual_domain() const { return {}; }
   double quadratic_strength() const { return 0; }
 };
 
@@ -56,7 +59,8 @@ struct L2 {
             .separable = true,
             .quadratic = true,
             .strong_convexity = strength,
-            .has_conjugate = true};
+            .has_conjugate = true,
+            .smooth = true};
   }
   double value(double w) const { return strength * w * w / 2; }
   double prox(double w, double step) const { return w / (1 + step * strength); }
@@ -65,7 +69,7 @@ struct L2 {
     if (strength == 0) return v == 0 ? 0 : infinity;
     return v * v / (2 * strength);
   }
-  double dual_bound() const { return strength == 0 ? 0 : infinity; }
+  Interval dual_domain() const { return strength == 0 ? Interval{} : everything; }
   double quadratic_strength() const { return strength; }
 };
 
@@ -87,7 +91,7 @@ struct L1 {
     return {-strength, strength};
   }
   double conjugate(double v) const { return std::abs(v) <= strength * (1 + domain_slack) ? 0 : infinity; }
-  double dual_bound() const { return strength; }
+  Interval dual_domain() const { return {-strength, strength}; }
   double quadratic_strength() const { return strength == 0 ? 0 : not_quadratic; }
 };
 
@@ -107,7 +111,8 @@ struct ElasticNet {
             .separable = true,
             .quadratic = l1 == 0,
             .strong_convexity = l2,
-            .has_conjugate = true};
+            .has_conjugate = true,
+            .smooth = l1 == 0};
   }
   double value(double w) const { return l1 * std::abs(w) + l2 * w * w / 2; }
   double prox(double w, double step) const { return soft_threshold(w, step * l1) / (1 + step * l2); }
@@ -120,7 +125,7 @@ struct ElasticNet {
     const double beyond = soft_threshold(v, l1);
     return beyond * beyond / (2 * l2);
   }
-  double dual_bound() const { return l2 == 0 ? l1 : infinity; }
+  Interval dual_domain() const { return l2 == 0 ? Interval{-l1, l1} : everything; }
   double quadratic_strength() const { return l1 == 0 ? l2 : not_quadratic; }
 };
 

@@ -1,7 +1,8 @@
-// A sum of scalar penalties over the coefficients, each with a weight, behind AnyPenalty.
+// A sum of scalar penalties over the coefficients behind AnyPenalty.
 #pragma once
 #include <algorithm>
 #include <stdexcept>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -9,73 +10,123 @@
 
 namespace tutelage {
 
-/// sum_j weight_j penalty(w_j). Weights: none (all 1), d of them (the same for every score) or k * d. A coefficient of
-/// weight zero is not penalised. Solvers by coordinates find `scalar()` and `weight(j)` by dynamic_cast, and inline:
-/// prox of coefficient j with step t is scalar().prox(v, t * weight(j)).
-template <Penalty P>
-class Separable final : public AnyPenalty {
+/// Entry j of a list given for every coefficient (k d entries) or for every column (d, the same for every score).
+template <class T>
+const T& entry(const std::vector<T>& list, Index j) {
+  const Index count = Index(list.size());
+  return list[std::size_t(j < count ? j : j % count)];
+}
+
+/// Throws unless a list is empty, or has 1, d or k d entries.
+inline void check_length(const std::string& what, std::size_t length, Index k, Index d) {
+  const Index count = Index(length);
+  if (count <= 1 || count == d || count == k * d) return;
+  std::string allowed = std::to_string(d);
+  if (k > 1) allowed += " or " + std::to_string(k * d);
+  throw std::invalid_argument(what + " of the penalty has " + std::to_string(count) + " entries where there are " +
+                              allowed + " coefficients");
+}
+
+/// sum_j weight_j penalty(w_j). A coefficient of weight zero is not penalised. Weights: none (all 1), k d or d of them.
+/// With `each`, every coefficient has a penalty of its own (a box of its own), k d or d of them.
+///
+/// Solvers by coordinates find a Separable<P> by dynamic_cast, and inline its `scalar()` and `weight(j)`: the prox of
+/// coefficient j with step t is scalar().prox(v, t * weight(j)), or v where the weight is zero.
+template <Penalty P, bool each = false>
+class SeparableOf final : public AnyPenalty {
  public:
-  explicit Separable(P scalar = {}, std::vector<double> weights = {})
-      : scalar_(std::move(scalar)), weights_(std::move(weights)) {
-    for (const double weight : weights_)
-      if (!(weight >= 0) || weight == infinity)
-        throw std::invalid_argument("weights of a penalty must be finite and not negative");
+  explicit SeparableOf(P scalar = {}, std::vector<double> weights = {})
+    requires(!each)
+      : scalars_{std::move(scalar)}, weights_(std::move(weights)) {
+    check_weights();
+  }
+  explicit SeparableOf(std::vector<P> scalars, std::vector<double> weights = {})
+    requires each
+      : scalars_(std::move(scalars)), weights_(std::move(weights)) {
+    check_weights();
   }
 
-  const P& scalar() const { return scalar_; }
-  double weight(Index j) const {
-    const Index count = Index(weights_.size());
-    if (count == 0) return 1;
-    return weights_[std::size_t(j < count ? j : j % count)];
+  const P& scalar() const
+    requires(!each)
+  {
+    return scalars_.front();
   }
+  const P& scalar(Index j) const {
+    if constexpr (each) return entry(scalars_, j);
+    return scalars_.front();
+  }
+  double weight(Index j) const { return weights_.empty() ? 1 : entry(weights_, j); }
   const std::vector<double>& weights() const { return weights_; }
 
   PenaltyFacts facts() const override {
-    PenaltyFacts facts = scalar_.facts();
-    if (!weights_.empty()) facts.strong_convexity *= *std::min_element(weights_.begin(), weights_.end());
+    PenaltyFacts facts = scalars_.front().facts();
+    for (const P& scalar : scalars_)
+      facts.strong_convexity = std::min(facts.strong_convexity, scalar.facts().strong_convexity);
+    if (!weights_.empty()) {
+      const auto [least, most] = std::minmax_element(weights_.begin(), weights_.end());
+      // A penalty of no weight is convex, and weakly convex to the degree of the heaviest.
+      const double bend = facts.strong_convexity < 0 ? *most : *least;
+      facts.strong_convexity = bend == 0 ? 0 : facts.strong_convexity * bend;
+      facts.convex = facts.convex || *most == 0;
+    }
     return facts;
   }
 
+  void check(Index k, Index d) const override {
+    check_length("weights", weights_.size(), k, d);
+    if constexpr (each) check_length("a list of bounds", scalars_.size(), k, d);
+  }
   double value(const double* w, Index k, Index d) const override {
+    check(k, d);
     double sum = 0;
-    if (weights_.empty()) {
-      for (Index j = 0; j < k * d; ++j) sum += scalar_.value(w[j]);
-    } else {
-      for (Index j = 0; j < k * d; ++j) sum += value_one(j, w[j]);
-    }
+    for (Index j = 0; j < k * d; ++j) sum += value_one(j, w[j]);
     return sum;
   }
   void prox(const double* v, double step, Index k, Index d, double* out) const override {
-    if (weights_.empty()) {
-      const P scalar = scalar_;
-      for (Index j = 0; j < k * d; ++j) out[j] = scalar.prox(v[j], step);
-    } else {
-      for (Index j = 0; j < k * d; ++j) out[j] = prox_one(j, v[j], step);
+    if constexpr (!each) {
+      if (weights_.empty()) {
+        const P one = scalar();
+        for (Index j = 0; j < k * d; ++j) out[j] = one.prox(v[j], step);
+        return;
+      }
     }
+    for (Index j = 0; j < k * d; ++j) out[j] = prox_one(j, v[j], step);
   }
   double value_one(Index j, double w) const override {
     const double by = weight(j);
-    return by == 0 ? 0 : by * scalar_.value(w);
+    return by == 0 ? 0 : by * scalar(j).value(w);
   }
   double prox_one(Index j, double v, double step) const override {
     const double by = weight(j);
-    return by == 0 ? v : scalar_.prox(v, step * by);
+    return by == 0 ? v : scalar(j).prox(v, step * by);
   }
 
   void add_gradient(const double* w, Index k, Index d, double* g) const override {
-    const double strength = quadratic_strength();
-    for (Index j = 0; j < k * d; ++j) g[j] += strength * weight(j) * w[j];
+    require(facts().smooth, "differentiable");
+    for (Index j = 0; j < k * d; ++j)
+      if (const double by = weight(j); by > 0) g[j] += by * scalar(j).subdifferential(w[j]).low;
   }
   void add_hessian(Index score, Index d, double* h) const override {
-    const double strength = quadratic_strength();
-    for (Index j = 0; j < d; ++j) h[j * d + j] += strength * weight(score * d + j);
+    require(facts().quadratic, "quadratic");
+    for (Index j = 0; j < d; ++j) h[j * d + j] += quadratic(score * d + j);
   }
   void add_hessian_times(const double* v, Index k, Index d, double* out) const override {
-    add_gradient(v, k, d, out);
+    require(facts().quadratic, "quadratic");
+    for (Index j = 0; j < k * d; ++j) out[j] += quadratic(j) * v[j];
   }
   void add_hessian_diagonal(Index k, Index d, double* diagonal) const override {
-    const double strength = quadratic_strength();
-    for (Index j = 0; j < k * d; ++j) diagonal[j] += strength * weight(j);
+    require(facts().quadratic, "quadratic");
+    for (Index j = 0; j < k * d; ++j) diagonal[j] += quadratic(j);
+  }
+
+  void add_curvature(const double* w, Index k, Index d, double* diagonal) const override {
+    if constexpr (requires(const P p) { p.curvature(0.0); }) {
+      require(facts().smooth, "differentiable");
+      for (Index j = 0; j < k * d; ++j)
+        if (const double by = weight(j); by > 0) diagonal[j] += by * scalar(j).curvature(w[j]);
+    } else {
+      add_hessian_diagonal(k, d, diagonal);
+    }
   }
 
   double conjugate(const double* v, Index k, Index d) const override {
@@ -85,7 +136,7 @@ class Separable final : public AnyPenalty {
         const double by = weight(j);
         // weight * penalty has the conjugate weight * conjugate(v / weight).
         if (by > 0)
-          sum += by * scalar_.conjugate(v[j] / by);
+          sum += by * scalar(j).conjugate(v[j] / by);
         else if (v[j] != 0)
           return infinity;
       }
@@ -95,13 +146,12 @@ class Separable final : public AnyPenalty {
   }
   double dual_scale(const double* v, Index k, Index d) const override {
     if constexpr (has_conjugate) {
-      const double bound = scalar_.dual_bound();
       double scale = 1;
       for (Index j = 0; j < k * d; ++j) {
         const double by = weight(j);
-        const double most = by > 0 ? by * bound : 0;
-        const double size = std::abs(v[j]);
-        if (size > most) scale = std::min(scale, most / size);
+        const Interval domain = by > 0 ? scalar(j).dual_domain() : Interval{};
+        if (v[j] > 0 && v[j] > by * domain.high) scale = std::min(scale, std::abs(by * domain.high / v[j]));
+        if (v[j] < 0 && v[j] < by * domain.low) scale = std::min(scale, std::abs(by * domain.low / v[j]));
       }
       return scale;
     }
@@ -111,7 +161,7 @@ class Separable final : public AnyPenalty {
     double worst = 0;
     for (Index j = 0; j < k * d; ++j) {
       const double by = weight(j);
-      Interval slopes = by > 0 ? scalar_.subdifferential(w[j]) : Interval{};
+      Interval slopes = by > 0 ? scalar(j).subdifferential(w[j]) : Interval{};
       if (by > 0 && by != 1) slopes = {by * slopes.low, by * slopes.high};
       worst = std::max(worst, slopes.distance(-g[j]));
     }
@@ -121,15 +171,24 @@ class Separable final : public AnyPenalty {
  private:
   static constexpr bool has_conjugate = requires(const P p) { p.conjugate(0.0); };
 
-  double quadratic_strength() const {
-    const double strength = scalar_.quadratic_strength();
-    if (strength != strength)
-      throw std::logic_error("the penalty '" + std::string(facts().name) + "' is not quadratic and has no Hessian");
-    return strength;
+  double quadratic(Index j) const {
+    const double by = weight(j);
+    return by == 0 ? 0 : by * scalar(j).quadratic_strength();
+  }
+  void require(bool holds, const char* what) const {
+    if (!holds) throw std::logic_error("the penalty '" + std::string(facts().name) + "' is not " + what);
+  }
+  void check_weights() const {
+    for (const double weight : weights_)
+      if (!(weight >= 0) || weight == infinity)
+        throw std::invalid_argument("weights of a penalty must be finite and not negative");
   }
 
-  P scalar_;
+  std::vector<P> scalars_;
   std::vector<double> weights_;
 };
+
+template <Penalty P>
+using Separable = SeparableOf<P, false>;
 
 }  // namespace tutelage
