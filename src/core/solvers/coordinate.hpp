@@ -99,6 +99,8 @@ class CoordinateDescent {
   double intercept() const { return b_; }
   const Vector& scores() const { return z_; }
   const coordinate::Gradients& gradients() const { return *gradients_; }
+  /// Makes every gradient exact at the present coefficients.
+  void read_gradients() { gradients_->read_all(smooth_); }
 
  private:
   static std::size_t at(Index i) { return coordinate::at(i); }

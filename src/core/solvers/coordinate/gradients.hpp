@@ -82,7 +82,19 @@ class Gradients {
     count_pass(js);
   }
 
-  /// How large a gradient can be anywhere (screened columns included).
+  /// Gradients of all columns at the present slopes.
+  void read_all(const SmoothPart& smooth) {
+    drift_ += distance(smooth);
+    before_ = smooth.slopes;
+    Indices stale;
+    for (const Index j : eligible_) {
+      if (when_[at(j)] != drift_) stale.push_back(j);
+    }
+    read(smooth, stale);
+    for (const Index j : eligible_) known_[at(j)] = 1;
+  }
+
+  /// The largest of the gradients that are known.
   double largest() const {
     double most = 0;
     for (const Index j : eligible_) {

@@ -6,6 +6,7 @@
 #include "core/matrices/dense.hpp"
 #include "core/matrices/sparse.hpp"
 #include "core/solvers/coordinate/dense_columns.hpp"
+#include "core/solvers/coordinate/dense_rows.hpp"
 #include "core/solvers/coordinate/sparse_columns.hpp"
 
 namespace tutelage {
@@ -16,6 +17,8 @@ template <class T>
 std::unique_ptr<ColumnProducts> dense_products(const Columns& x) {
   if (const auto* m = dynamic_cast<const DenseColumns<T>*>(&x))
     return std::make_unique<DenseColumnProducts<T>>(m->data(), m->rows(), m->columns(), m->stride());
+  if (const auto* m = dynamic_cast<const DenseRows<T>*>(&x))
+    return std::make_unique<DenseRowProducts<T>>(m->data(), m->rows(), m->columns(), m->stride());
   return nullptr;
 }
 
