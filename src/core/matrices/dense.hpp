@@ -95,6 +95,9 @@ class DenseRows final : public Rows, public Columns {
     return strided(j, [&](Index i, double x) { return c ? c[i] * x * x : x * x; });
   }
 
+  const T* data() const { return data_; }
+  Index stride() const { return stride_; }
+
  private:
   const T* row(Index i) const { return data_ + i * stride_; }
 
@@ -178,6 +181,9 @@ class DenseColumns final : public Rows, public Columns {
   double weighted_square(Index j, const double* c) const override {
     return c ? simd::square(at(j), c, rows_) : simd::square(at(j), rows_);
   }
+
+  const T* data() const { return data_; }
+  Index stride() const { return stride_; }
 
  private:
   const T* piece(Index i) const { return data_ + i; }
