@@ -5,6 +5,7 @@
 NB_MODULE(TUTELAGE_MODULE, m) {
   m.attr("__name__") = "tutelage._core";
   bind_machine(m);
+  bind_matrices(m);
   bind_temporary(m);
   bind_risk(m);
 }
