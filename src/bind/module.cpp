@@ -6,6 +6,7 @@ NB_MODULE(TUTELAGE_MODULE, m) {
   m.attr("__name__") = "tutelage._core";
   bind_machine(m);
   bind_matrices(m);
-  bind_temporary(m);
+  bind_losses(m);
+  bind_penalties(m);
   bind_risk(m);
 }
