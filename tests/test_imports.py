@@ -18,10 +18,10 @@ if TYPE_CHECKING:
 
 # From the ground up: a module may import its own layer and those below it, never one above.
 LAYERS: tuple[tuple[str, ...], ...] = (
-    ("_native", "_core", "_processor", "machine", "parameters", "certificate", "datasets"),
+    ("_native", "_core", "_processor", "machine", "vocabulary", "parameters", "certificate", "datasets", "labels"),
+    ("base",),
     ("losses", "penalties", "kernels", "links", "features", "solvers"),
     ("risk",),
-    ("base",),
     (
         *("linear", "perceptron", "svm", "neighbours", "bayes", "discriminant", "trees", "ensembles", "networks"),
         *("novelty", "multiclass", "multilabel", "structured", "inference", "paths"),

@@ -15,7 +15,12 @@ from tutelage import _core, _native
 
 def run_python(code: str, **environment: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, check=False, env={**os.environ, **environment}
+        [sys.executable, "-c", code],
+        capture_output=True,
+        text=True,
+        check=False,
+        env={**os.environ, **environment},
+        timeout=120,
     )
 
 
@@ -121,8 +126,8 @@ class Stopped(Exception):
 def stop(number, frame):
     raise Stopped("by the handler")
 
-if {handler}:
-    signal.signal(signal.SIGINT, stop)
+# Set either way: a process started in the background by a shell ignores SIGINT.
+signal.signal(signal.SIGINT, stop if {handler} else signal.default_int_handler)
 tutelage.set_threads({threads})
 threading.Timer(0.3, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
 start = time.perf_counter()

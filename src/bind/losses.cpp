@@ -27,8 +27,8 @@ constexpr std::pair<Targets, const char*> target_names[] = {{Targets::label, "la
                                                             {Targets::nonnegative, "nonnegative"},
                                                             {Targets::positive, "positive"}};
 
-nb::dict facts_as_dict(const LossFacts& facts) {
-  nb::dict out;
+Facts facts_as_dict(const LossFacts& facts) {
+  Facts out;
   for (const auto& [targets, name] : target_names)
     if (targets == facts.targets) out["targets"] = name;
   out["name"] = facts.name;
@@ -46,8 +46,8 @@ nb::dict facts_as_dict(const LossFacts& facts) {
 }
 
 /// The vocabulary: for each loss its name, whether it is of several scores, and its parameters as declared.
-nb::list table() {
-  nb::list rows;
+Table table() {
+  Table rows;
   const auto add = [&](const auto& member, bool several) {
     nb::dict row;
     row["name"] = member.facts().name;

@@ -9,4 +9,7 @@ NB_MODULE(TUTELAGE_MODULE, m) {
   bind_coordinate(m);
   bind_losses(m);
   bind_penalties(m);
+  bind_temporary(m);
+  bind_risk(m);
+  bind_curvature(m);
 }

@@ -18,8 +18,8 @@ namespace {
 
 using namespace tutelage;
 
-nb::dict facts_as_dict(const PenaltyFacts& facts) {
-  nb::dict out;
+Facts facts_as_dict(const PenaltyFacts& facts) {
+  Facts out;
   out["name"] = facts.name;
   out["formula"] = facts.formula;
   out["convex"] = facts.convex;
@@ -32,8 +32,8 @@ nb::dict facts_as_dict(const PenaltyFacts& facts) {
   return out;
 }
 
-nb::list table() {
-  nb::list rows;
+Table table() {
+  Table rows;
   const auto add = [&](const auto& member) {
     nb::dict row;
     row["name"] = member.facts().name;
@@ -46,7 +46,7 @@ nb::list table() {
 }
 
 /// A parameter is a number, or an array: a list of one entry for each coefficient.
-std::shared_ptr<AnyPenalty> named_penalty(const std::string& name, const nb::dict& parameters,
+std::shared_ptr<AnyPenalty> named_penalty(const std::string& name, const Facts& parameters,
                                           std::vector<std::vector<Index>> groups) {
   PenaltyParts parts;
   parts.groups = std::move(groups);
@@ -239,7 +239,7 @@ void bind_penalties(nb::module_& m) {
            "How far -g is from being a subgradient at w, in the largest coordinate.")
       .def("check", &AnyPenalty::check, nb::arg("k"), nb::arg("d"),
            "Raises ValueError where lists given for each coefficient do not fit.");
-  m.def("make_penalty", &named_penalty, nb::arg("name"), nb::arg("parameters") = nb::dict(),
+  m.def("make_penalty", &named_penalty, nb::arg("name"), nb::arg("parameters") = Facts(),
         nb::arg("groups") = std::vector<std::vector<Index>>{}, "The penalty of that name.");
   m.def(
       "user_penalty",

@@ -7,6 +7,9 @@
 
 namespace tutelage {
 
+using Facts = nb::typed<nb::dict, nb::str, nb::any>;
+using Table = nb::typed<nb::list, Facts>;
+
 template <class Member>
 nb::list parameter_table(const Member& member) {
   nb::list rows;

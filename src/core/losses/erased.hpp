@@ -158,6 +158,26 @@ class ErasedScores final : public AnyLoss {
     }
   }
 
+  void prox(const double* y, const double* z, double step, Index n, double* out) const override {
+    if constexpr (ProximalScoresLoss<L>) {
+      for (Index i = 0; i < n; ++i) loss_.prox(y + i * loss_.targets(), z + i * loss_.k, step, out + i * loss_.k);
+    } else {
+      AnyLoss::prox(y, z, step, n, out);
+    }
+  }
+
+  void prox_slope_times(const double* y, const double* z, double step, const double* u, Index n,
+                        double* out) const override {
+    if constexpr (ProximalScoresLoss<L>) {
+      const Index k = loss_.k;
+      for (Index i = 0; i < n; ++i) {
+        loss_.prox_slope_times(y + i * loss_.targets(), z + i * k, step, u + i * k, out + i * k);
+      }
+    } else {
+      AnyLoss::prox_slope_times(y, z, step, u, n, out);
+    }
+  }
+
   double conjugate(const double* y, const double* s, const double* a, Index n) const override {
     if constexpr (DualScoresLoss<L>) {
       double sum = 0;

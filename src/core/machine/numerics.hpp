@@ -11,12 +11,11 @@
 #include <cstdint>
 #include <limits>
 
-#if !defined(TUTELAGE_INLINE)
-#if defined(__GNUC__)
+#if defined(TUTELAGE_INLINE)
+#elif defined(__GNUC__)
 #define TUTELAGE_INLINE [[gnu::always_inline]] inline
 #else
 #define TUTELAGE_INLINE inline
-#endif
 #endif
 
 namespace tutelage::numerics {

@@ -3,12 +3,14 @@
 // Both answer as Rows and as Columns; each is fast at its own and right at the other. The memory belongs to the caller.
 #pragma once
 #include <algorithm>
+#include <type_traits>
 
 #include "core/concepts.hpp"
 #include "core/machine/scratch.hpp"
 #include "core/machine/simd.hpp"
+#include "core/matrices/dots.hpp"
+#include "core/matrices/mixtures.hpp"
 #include "core/matrices/sandwich.hpp"
-#include "core/matrices/tiles.hpp"
 
 namespace tutelage {
 
@@ -33,25 +35,49 @@ class DenseRows final : public Rows, public Columns {
   }
 
   void times(Block block, const double* w, Index k, double* z) const override {
-    tiles::dots<false>(row(block.first), stride_, block.count, w, columns_, k, columns_, z, k, 1);
+    dots::products<false>(row(block.first), stride_, block.count, w, 1, columns_, k, columns_, {z, k, 1});
   }
 
   void add_transpose_times(Block block, const double* s, Index k, double* g) const override {
-    tiles::mixtures(row(block.first), stride_, block.count, s, k, 1, k, columns_, g, columns_);
+    mixtures::products<true>(row(block.first), stride_, block.count, {s, k, 1}, k, columns_, {g, columns_, false});
   }
 
   void add_sandwich(Block block, const double* c, const double* shift, double* h) const override {
-    add_sandwich_tile(block, {0, columns_}, {0, columns_}, c, shift, h, columns_);
+    if (columns_ > sandwiches::direct_columns) {
+      add_sandwich_tile(block, {0, columns_}, {0, columns_}, c, shift, h, columns_);
+      return;
+    }
+    if constexpr (std::is_same_v<T, double>) {
+      if (!shift) return sandwiches::add_direct(block.count, columns_, row(block.first), stride_, c, h, columns_);
+    }
+    struct Packed;
+    constexpr Index width = sandwiches::direct_columns;
+    double* packed = scratch<Packed>(width * sandwiches::depth);
+    for (Index i = 0; i < block.count; i += sandwiches::depth) {
+      const Index rows = std::min(sandwiches::depth, block.count - i);
+      sandwiches::pack_rows<width>(row(block.first + i), stride_, rows, columns_, nullptr, shift, packed);
+      sandwiches::add_direct(rows, columns_, packed, width, c + i, h, columns_);
+    }
+  }
+
+  void add_squares(Block block, const double* c, double* g) const override {
+    for (Index i = 0; i < block.count; ++i) {
+      const T* x = row(block.first + i);
+      const double weight = c[i];
+#pragma omp simd
+      for (Index j = 0; j < columns_; ++j) g[j] += weight * static_cast<double>(x[j]) * static_cast<double>(x[j]);
+    }
   }
 
   void add_sandwich_tile(Block block, Block down, Block across, const double* c, const double* shift, double* h,
-                         Index ldh) const {
-    const auto pack = [&](Index first, Index count, Index column, Index columns, Index width, bool weighted,
+                         Index stride) const override {
+    const auto pack = [&](auto width, Index first, Index rows, Index column, Index columns, bool weighted,
                           double* out) {
-      sandwiches::pack_rows(row(first), stride_, count, column, columns, width,
-                            weighted ? c + (first - block.first) : nullptr, shift, out);
+      sandwiches::pack_rows<decltype(width)::value>(row(first) + column, stride_, rows, columns,
+                                                    weighted ? c + (first - block.first) : nullptr,
+                                                    shift ? shift + column : nullptr, out);
     };
-    sandwiches::add(block, down, across, pack, h, ldh);
+    sandwiches::add(block, down, across, pack, h, stride);
   }
 
   Index stored(Index) const override { return rows_; }
@@ -109,54 +135,51 @@ class DenseColumns final : public Rows, public Columns {
   }
 
   void times(Block block, const double* w, Index k, double* z) const override {
-    if (k == 1) {
-      std::fill_n(z, block.count, 0.0);
-      tiles::mixtures(piece(block.first), stride_, columns_, w, 1, columns_, 1, block.count, z, block.count);
-      return;
-    }
-    struct Scores;
-    double* turned = scratch<Scores>(k * block.count);
-    std::fill_n(turned, k * block.count, 0.0);
-    tiles::mixtures(piece(block.first), stride_, columns_, w, 1, columns_, k, block.count, turned, block.count);
-    for (Index i = 0; i < block.count; ++i) {
-      for (Index c = 0; c < k; ++c) z[i * k + c] = turned[c * block.count + i];
-    }
+    mixtures::products<false>(piece(block.first), stride_, columns_, {w, 1, columns_}, k, block.count, {z, k, true});
   }
 
   void add_transpose_times(Block block, const double* s, Index k, double* g) const override {
-    if (k > 1) {
-      struct Slopes;
-      double* turned = scratch<Slopes>(k * block.count);
-      for (Index i = 0; i < block.count; ++i) {
-        for (Index c = 0; c < k; ++c) turned[c * block.count + i] = s[i * k + c];
-      }
-      s = turned;
-    }
-    tiles::dots<true>(piece(block.first), stride_, columns_, s, block.count, k, block.count, g, 1, columns_);
+    dots::products<true>(piece(block.first), stride_, columns_, s, k, 1, k, block.count, {g, 1, columns_});
   }
 
   void add_sandwich(Block block, const double* c, const double* shift, double* h) const override {
-    add_sandwich_tile(block, {0, columns_}, {0, columns_}, c, shift, h, columns_);
+    if (columns_ > sandwiches::direct_columns) {
+      add_sandwich_tile(block, {0, columns_}, {0, columns_}, c, shift, h, columns_);
+      return;
+    }
+    struct Packed;
+    constexpr Index width = sandwiches::direct_columns;
+    double* packed = scratch<Packed>(width * sandwiches::depth);
+    for (Index i = 0; i < block.count; i += sandwiches::depth) {
+      const Index rows = std::min(sandwiches::depth, block.count - i);
+      sandwiches::pack_columns<width>(piece(block.first + i), stride_, rows, columns_, nullptr, shift, packed);
+      sandwiches::add_direct(rows, columns_, packed, width, c + i, h, columns_);
+    }
+  }
+
+  void add_squares(Block block, const double* c, double* g) const override {
+    for (Index j = 0; j < columns_; ++j) g[j] += simd::square(at(j) + block.first, c, block.count);
   }
 
   void add_sandwich_tile(Block block, Block down, Block across, const double* c, const double* shift, double* h,
-                         Index ldh) const {
-    const auto pack = [&](Index first, Index count, Index column, Index columns, Index width, bool weighted,
+                         Index stride) const override {
+    const auto pack = [&](auto width, Index first, Index rows, Index column, Index columns, bool weighted,
                           double* out) {
-      sandwiches::pack_columns(piece(first), stride_, count, column, columns, width,
-                               weighted ? c + (first - block.first) : nullptr, shift, out);
+      sandwiches::pack_columns<decltype(width)::value>(at(column) + first, stride_, rows, columns,
+                                                       weighted ? c + (first - block.first) : nullptr,
+                                                       shift ? shift + column : nullptr, out);
     };
-    sandwiches::add(block, down, across, pack, h, ldh);
+    sandwiches::add(block, down, across, pack, h, stride);
   }
 
   Index stored(Index) const override { return rows_; }
-  double dot(Index j, const double* r) const override { return simd::dot(column(j), r, rows_); }
-  void add(Index j, double a, double* z) const override { simd::add(a, column(j), z, rows_); }
+  double dot(Index j, const double* r) const override { return simd::dot(at(j), r, rows_); }
+  void add(Index j, double a, double* z) const override { simd::add(a, at(j), z, rows_); }
   double weighted_dot(Index j, const double* c, const double* r) const override {
-    return simd::dot(column(j), r, c, rows_);
+    return simd::dot(at(j), r, c, rows_);
   }
   double weighted_square(Index j, const double* c) const override {
-    return c ? simd::square(column(j), c, rows_) : simd::square(column(j), rows_);
+    return c ? simd::square(at(j), c, rows_) : simd::square(at(j), rows_);
   }
 
   const T* data() const { return data_; }
@@ -164,7 +187,7 @@ class DenseColumns final : public Rows, public Columns {
 
  private:
   const T* piece(Index i) const { return data_ + i; }
-  const T* column(Index j) const { return data_ + j * stride_; }
+  const T* at(Index j) const { return data_ + j * stride_; }
 
   const T* data_;
   Index rows_, columns_, stride_;

@@ -1,0 +1,340 @@
+// The risk of a linear model: its value, its gradient and its curvature. The only loops over samples of the batch
+// solvers.
+//
+//     risk(W, b) = (1 / S) sum_i s_i loss(y_i, z_i) + penalty(W),     z_i = W (x_i - m) + b
+//
+// A pass reads X once: while a block of rows is in cache it makes the scores, the losses, the gradient and, when asked,
+// the Hessian. Blocks are grouped into parts that depend only on the shape of the problem; each part sums in order and
+// the parts are added in order, so the bits do not depend on the number of threads.
+//
+// Inside, columns are centred by a shift m near their means (dense X with an intercept): the intercept then hardly
+// interacts with the coefficients and columns with a mean of 1e8 keep their digits. `export_point` undoes it.
+#pragma once
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+#include "core/concepts.hpp"
+#include "core/curvature.hpp"
+#include "core/machine/parallel.hpp"
+#include "core/matrices/products.hpp"
+
+namespace tutelage {
+
+using Vector = std::vector<double>;
+
+inline double dot(const Vector& a, const Vector& b) {
+  double sum = 0;
+#pragma omp simd reduction(+ : sum)
+  for (std::size_t i = 0; i < a.size(); ++i) sum += a[i] * b[i];
+  return sum;
+}
+inline double norm(const Vector& a) { return std::sqrt(dot(a, a)); }
+
+/// The data of a fit, none of it owned.
+struct Sample {
+  const Rows* x = nullptr;
+  const double* y = nullptr;        // rows x loss.targets()
+  const double* weights = nullptr;  // s, or nullptr when every weight is one
+};
+
+class Risk {
+ public:
+  Risk(Sample sample, const AnyLoss& loss, const AnyPenalty& penalty, bool intercept)
+      : sample_(sample),
+        loss_(loss),
+        penalty_(penalty),
+        intercept_(intercept),
+        n_(sample.x->rows()),
+        d_(sample.x->columns()),
+        k_(loss.scores()) {
+    total_ = 0;
+    if (sample.weights == nullptr) total_ = double(n_);
+    for (Index i = 0; sample.weights != nullptr && i < n_; ++i) total_ += sample.weights[i];
+    if (intercept && !sample.x->sparse() && n_ > 0) find_shift();
+  }
+
+  /// The same with a shift given, so that points mean the same as in another risk.
+  Risk(Sample sample, const AnyLoss& loss, const AnyPenalty& penalty, bool intercept, Vector shift)
+      : Risk(sample, loss, penalty, intercept) {
+    shift_ = std::move(shift);
+  }
+
+  Index rows() const { return n_; }
+  Index columns() const { return d_; }
+  Index scores() const { return k_; }
+  bool intercept() const { return intercept_; }
+  /// Coefficients (scores x columns), then one intercept for each score.
+  Index size() const { return k_ * (d_ + (intercept_ ? 1 : 0)); }
+  double total_weight() const { return total_; }
+  const Sample& sample() const { return sample_; }
+  const AnyLoss& loss() const { return loss_; }
+  const AnyPenalty& penalty() const { return penalty_; }
+  const Vector& shift() const { return shift_; }
+  /// Readings of X so far; a pass over some of the blocks counts as that share.
+  double passes() const { return passes_; }
+  void count_passes(double passes) const { passes_ += passes; }
+
+  /// Internal coordinates have b' = b + m . w: the inverse of export_point.
+  void import_point(Vector& point) const { move_intercept(point, 1); }
+  void export_point(Vector& point) const { move_intercept(point, -1); }
+
+  // ---- passes over the rows ---------------------------------------------------------------------------------------
+
+  /// What a pass brings back. `value` includes the penalty where it is finite.
+  struct Local {
+    double value = infinity;
+    double loss = infinity;  // the part of the value that is not the penalty
+    Vector gradient;
+    Vector curvature;  // of the loss only, in the form of CurvatureSum::assemble
+  };
+
+  /// Value of the risk, its gradient if `gradient`, and the curvature of its loss in the form asked for. With a
+  /// penalty that is not quadratic the gradient is that of the loss alone.
+  void evaluate(const Vector& point, Local& local, bool gradient = true, Curvature form = Curvature::none) const {
+    const Index size = this->size();
+    const CurvatureSum curvature(*sample_.x, loss_, shift_, intercept_, form);
+    const bool apart = form != Curvature::none && curvature.apart();
+    const Index width = (gradient ? size : 0) + (apart ? 0 : curvature.length());
+    const Parts parts = divide(width);
+    Vector sums(std::size_t(parts.count * width), 0.0);
+    Vector losses(std::size_t(parts.count), 0.0);
+    const Vector origin = shifted_intercepts(point);
+    Vector kept(apart ? std::size_t(n_ * curvature.pairs()) : 0);
+
+    Vector scores, slopes, diagonals;  // of all rows, for a loss that wants them at once
+    const bool whole = loss_.whole();
+    const bool at_origin = std::all_of(point.begin(), point.begin() + k_ * d_, [](double x) { return x == 0; });
+    const double* w = at_origin ? nullptr : point.data();
+    if (whole) {
+      scores.assign(std::size_t(n_ * k_), 0.0);
+      all_scores(point, scores.data());
+      slopes.resize(std::size_t(n_ * k_));
+      diagonals.resize(form == Curvature::none ? 0 : std::size_t(n_ * k_));
+      losses[0] = loss_.evaluate(sample_.y, sample_.weights, scores.data(), n_, slopes.data(),
+                                 form == Curvature::none ? nullptr : diagonals.data());
+    }
+    parallel_for(parts.count, [&](Index part) {
+      Workspace work(block_rows() * k_);
+      double* sum = sums.data() + part * width;
+      double* curved = sum + (gradient ? size : 0);
+      for (Index b = parts.begin(part); b < parts.begin(part + 1); ++b) {
+        const Block block = block_at(b);
+        const double* y = sample_.y + block.first * loss_.targets();
+        const double* s = sample_.weights == nullptr ? nullptr : sample_.weights + block.first;
+        const double* z = work.z.data();
+        const double* slope = work.slope.data();
+        double* diagonal = form == Curvature::none ? nullptr : work.curvature.data();
+        if (whole) {
+          z = scores.data() + block.first * k_;
+          slope = slopes.data() + block.first * k_;
+          if (diagonal != nullptr) diagonal = diagonals.data() + block.first * k_;
+        } else {
+          block_scores(block, w, origin.data(), work.z.data());
+          losses[std::size_t(part)] += loss_.evaluate(y, s, z, block.count, work.slope.data(), diagonal);
+        }
+        if (gradient) add_gradient(block, slope, sum);
+        if (apart) {
+          curvature.keep(block, y, s, z, diagonal, kept.data());
+        } else if (form != Curvature::none) {
+          curvature.add(block, y, s, z, diagonal, curved);
+        }
+      }
+    });
+    passes_ += 1;
+    fold(sums, losses, parts.count, width);
+    finish_value(point, losses[0], local);
+    if (gradient) finish_gradient(point, sums.data(), local);
+    if (form == Curvature::none) return;
+    if (apart) {
+      passes_ += 1;
+      sums.assign(std::size_t(curvature.length()), 0.0);
+      curvature.add_kept(kept.data(), sums.data());
+    }
+    curvature.assemble(sums.data() + (apart || !gradient ? 0 : size), 1 / total_, local.curvature);
+  }
+
+  double value(const Vector& point) const {
+    Local local;
+    evaluate(point, local, false);
+    return local.value;
+  }
+
+  /// Scores of every row (rows x scores).
+  void all_scores(const Vector& point, double* z) const {
+    const Vector origin = shifted_intercepts(point);
+    const Parts parts = divide(0);
+    parallel_for(parts.count, [&](Index part) {
+      for (Index b = parts.begin(part); b < parts.begin(part + 1); ++b) {
+        const Block block = block_at(b);
+        block_scores(block, point.data(), origin.data(), z + block.first * k_);
+      }
+    });
+    passes_ += 1;
+  }
+
+  /// out = (1 / S) sum_i [(x_i - m), 1] (slope_i)', not weighted again: the gradient that these slopes make.
+  void transpose_times(const double* slopes, Vector& out) const {
+    const Index width = size();
+    const Parts parts = divide(width);
+    Vector sums(std::size_t(parts.count * width), 0.0);
+    Vector none(std::size_t(parts.count), 0.0);
+    parallel_for(parts.count, [&](Index part) {
+      for (Index b = parts.begin(part); b < parts.begin(part + 1); ++b) {
+        const Block block = block_at(b);
+        add_gradient(block, slopes + block.first * k_, sums.data() + part * width);
+      }
+    });
+    passes_ += 1;
+    fold(sums, none, parts.count, width);
+    out.resize(std::size_t(width));
+    centre_gradient(sums.data(), out);
+  }
+
+  /// out = Hessian of the mean loss times v, at the scores z (rows x scores) of a point.
+  void hessian_times(const double* z, const Vector& v, Vector& out) const {
+    const Index width = size();
+    const Parts parts = divide(width);
+    Vector sums(std::size_t(parts.count * width), 0.0);
+    Vector none(std::size_t(parts.count), 0.0);
+    const Vector origin = shifted_intercepts(v);
+    parallel_for(parts.count, [&](Index part) {
+      Workspace work(block_rows() * k_);
+      for (Index b = parts.begin(part); b < parts.begin(part + 1); ++b) {
+        const Block block = block_at(b);
+        block_scores(block, v.data(), origin.data(), work.z.data());
+        loss_.curvature_times(sample_.y + block.first * loss_.targets(),
+                              sample_.weights == nullptr ? nullptr : sample_.weights + block.first,
+                              z + block.first * k_, work.z.data(), block.count, work.slope.data());
+        add_gradient(block, work.slope.data(), sums.data() + part * width);
+      }
+    });
+    passes_ += 1;
+    fold(sums, none, parts.count, width);
+    out.resize(std::size_t(width));
+    centre_gradient(sums.data(), out);
+  }
+
+ private:
+  struct Workspace {
+    explicit Workspace(Index length)
+        : z(std::size_t(length)), slope(std::size_t(length)), curvature(std::size_t(length)) {}
+    Vector z, slope, curvature;
+  };
+  struct Parts {
+    Index count = 1;
+    Index blocks = 0;
+    Index begin(Index part) const { return part * blocks / count; }
+  };
+
+  Index block_rows() const { return std::max<Index>(1, sample_.x->block_rows()); }
+  Block block_at(Index b) const {
+    const Index first = b * block_rows();
+    return {first, std::min(block_rows(), n_ - first)};
+  }
+
+  /// Parts depend on the shape alone: enough of them for many threads, few enough that the sums of the parts stay
+  /// small beside X itself.
+  Parts divide(Index width) const {
+    Parts parts;
+    parts.blocks = (n_ + block_rows() - 1) / block_rows();
+    const double work = double(sample_.x->stored()) * double(k_);
+    const double by_work = work / 30000;
+    const double by_memory = (0.25 * double(sample_.x->stored()) + 4e6) / double(width + 1);
+    parts.count = std::clamp<Index>(Index(std::min({by_work, by_memory, 64.0})), 1, std::max<Index>(1, parts.blocks));
+    return parts;
+  }
+
+  void find_shift() {
+    // Any shift near the means serves, so a sample of the rows is enough.
+    const Index stride = std::max<Index>(1, n_ / 2048);
+    Vector ones(std::size_t(block_rows()), 1.0);
+    shift_.assign(std::size_t(d_), 0.0);
+    double count = 0;
+    for (Index i = 0; i < n_; i += stride) {
+      sample_.x->add_transpose_times({i, 1}, ones.data(), 1, shift_.data());
+      count += 1;
+    }
+    for (double& m : shift_) m /= count;
+  }
+
+  void move_intercept(Vector& point, double sign) const {
+    if (!intercept_ || shift_.empty()) return;
+    for (Index c = 0; c < k_; ++c) {
+      double moved = 0;
+      for (Index j = 0; j < d_; ++j) moved += shift_[std::size_t(j)] * point[std::size_t(c * d_ + j)];
+      point[std::size_t(k_ * d_ + c)] += sign * moved;
+    }
+  }
+
+  /// b - m . w for each score, zeros without an intercept.
+  Vector shifted_intercepts(const Vector& point) const {
+    Vector origin(std::size_t(k_), 0.0);
+    if (!intercept_) return origin;
+    Vector moved(point);
+    move_intercept(moved, -1);
+    std::copy_n(moved.begin() + k_ * d_, k_, origin.begin());
+    return origin;
+  }
+
+  /// w is null at the origin: every score is then the intercept's.
+  void block_scores(Block block, const double* w, const double* origin, double* z) const {
+    if (w == nullptr) {
+      std::fill_n(z, block.count * k_, 0.0);
+    } else {
+      sample_.x->times(block, w, k_, z);
+    }
+    if (!intercept_) return;
+    for (Index i = 0; i < block.count; ++i) {
+      for (Index c = 0; c < k_; ++c) z[i * k_ + c] += origin[c];
+    }
+  }
+
+  void add_gradient(Block block, const double* slope, double* sum) const {
+    sample_.x->add_transpose_times(block, slope, k_, sum);
+    if (!intercept_) return;
+    for (Index i = 0; i < block.count; ++i) {
+      for (Index c = 0; c < k_; ++c) sum[k_ * d_ + c] += slope[i * k_ + c];
+    }
+  }
+
+  /// From sums over raw rows to the gradient in centred coordinates, divided by S.
+  void centre_gradient(const double* raw, Vector& out) const {
+    for (Index j = 0; j < size(); ++j) out[std::size_t(j)] = raw[j] / total_;
+    if (!intercept_ || shift_.empty()) return;
+    for (Index c = 0; c < k_; ++c) {
+      const double all = out[std::size_t(k_ * d_ + c)];
+      for (Index j = 0; j < d_; ++j) out[std::size_t(c * d_ + j)] -= shift_[std::size_t(j)] * all;
+    }
+  }
+
+  void finish_value(const Vector& point, double loss, Local& local) const {
+    local.loss = loss / total_;
+    local.value = local.loss + penalty_.value(point.data(), k_, d_);
+  }
+
+  void finish_gradient(const Vector& point, const double* raw, Local& local) const {
+    local.gradient.resize(std::size_t(size()));
+    centre_gradient(raw, local.gradient);
+    if (penalty_.facts().quadratic) penalty_.add_gradient(point.data(), k_, d_, local.gradient.data());
+  }
+
+  static void fold(Vector& sums, Vector& losses, Index count, Index width) {
+    for (Index part = 1; part < count; ++part) {
+      const double* from = sums.data() + part * width;
+      for (Index j = 0; j < width; ++j) sums[std::size_t(j)] += from[j];
+      losses[0] += losses[std::size_t(part)];
+    }
+  }
+
+  Sample sample_;
+  const AnyLoss& loss_;
+  const AnyPenalty& penalty_;
+  bool intercept_;
+  Index n_, d_, k_;
+  double total_ = 0;
+  Vector shift_;
+  mutable double passes_ = 0;
+};
+
+}  // namespace tutelage

@@ -1,0 +1,126 @@
+// Losses with kinks: a sequence of smooth problems whose answers converge to the exact one.
+//
+// Copy the scores, u = X w + b, and let multipliers alpha pay for the copies (Hestenes 1969, Powell 1969). Minimising
+// over u in closed form leaves a smooth loss, the envelope (losses/envelope.hpp), and any solver for smooth losses does
+// the rest:
+//
+//   1. minimise the risk of the envelope, warm-started;
+//   2. alpha = the slopes there, which are subgradients of the loss;
+//   3. prove: the envelope lies below the loss, so a lower bound for its risk is one for the risk itself, and the
+//   primal
+//      is the risk itself at the point. If the gap is not small enough, sharpen sigma when it shrinks slowly, and
+//      repeat.
+//
+// For losses made of lines and parabolas the active pieces settle after a few rounds and the answer is then exact.
+// Cost: 5 to 15 smooth fits, each warm. Where X'DX over the active rows is singular and there is no penalty, the inner
+// Newton steps lean on a small multiple of the identity and more rounds are needed.
+#pragma once
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <memory>
+
+#include "core/losses/envelope.hpp"
+#include "core/risk.hpp"
+#include "core/solvers/newton.hpp"
+
+namespace tutelage {
+
+class AugmentedLagrangian {
+ public:
+  /// Minimises a smooth risk from a start in its internal coordinates.
+  using Inner = std::function<Fit(const Risk&, Vector, const Stopping&)>;
+
+  AugmentedLagrangian(const Risk& risk, std::shared_ptr<const AnyLoss> loss, const Stopping& stopping, Inner inner)
+      : risk_(risk), loss_(std::move(loss)), stopping_(stopping), watch_(stopping), inner_(std::move(inner)) {}
+
+  Fit run(Vector point) {
+    const Index n = risk_.rows(), k = risk_.scores(), own = loss_->targets();
+    const Sample& sample = risk_.sample();
+    Vector rows(std::size_t(n * (own + k)), 0.0);  // targets, then multipliers
+    for (Index i = 0; i < n; ++i) std::copy_n(sample.y + i * own, own, rows.begin() + i * (own + k));
+    Fit best;
+    best.certificate.solver = "augmented_lagrangian";
+    best.point = point;
+    const double scale = best.certificate.primal = risk_.value(point);
+    best.certificate.dual = 0;
+    double sigma = first_sigma(), before = infinity, passes = risk_.passes();
+    Index round = 0, stalled = 0;
+    for (;; ++round) {
+      best.certificate.gap = std::max(0.0, best.certificate.primal - best.certificate.dual);
+      if (watch_.converged(best.certificate, scale)) break;
+      if (round >= stopping_.max_rounds || watch_.expired(best.certificate)) {
+        if (round >= stopping_.max_rounds) best.certificate.reason = Reason::rounds;
+        break;
+      }
+      const double shrunk = best.certificate.gap / before;
+      if (shrunk > 0.3) sigma *= 4;
+      stalled = shrunk > 0.999 ? stalled + 1 : 0;
+      if (stalled > 8) {
+        best.certificate.reason = Reason::rounding;
+        break;
+      }
+      before = best.certificate.gap;
+
+      const std::shared_ptr<AnyLoss> envelope = make_envelope(loss_, sigma);
+      const Risk smooth({sample.x, rows.data(), sample.weights}, *envelope, risk_.penalty(), risk_.intercept(),
+                        risk_.shift());
+      Stopping inner = stopping_;
+      inner.tol = std::max(0.2 * stopping_.tol, std::min(1e-2, 0.02 * best.certificate.relative_gap()));
+      inner.time_limit = std::max(0.0, stopping_.time_limit - watch_.seconds());
+      Fit fit = inner_(smooth, point, inner);
+      point = std::move(fit.point);
+
+      Vector scores(std::size_t(n * k)), slopes(scores.size());
+      smooth.all_scores(point, scores.data());
+      envelope->evaluate(rows.data(), nullptr, scores.data(), n, slopes.data(), nullptr);
+      for (Index i = 0; i < n; ++i) std::copy_n(slopes.begin() + i * k, k, rows.begin() + i * (own + k) + own);
+      const double loss = loss_->evaluate(sample.y, sample.weights, scores.data(), n, nullptr, nullptr);
+      const double primal = loss / risk_.total_weight() + risk_.penalty().value(point.data(), k, risk_.columns());
+      passes += smooth.passes();
+      if (primal < best.certificate.primal) {
+        best.certificate.primal = primal;
+        best.point = point;
+      }
+      if (fit.certificate.measure == Measure::duality) {
+        best.certificate.dual = std::max(best.certificate.dual, fit.certificate.dual);
+      }
+      if (fit.certificate.reason == Reason::separable) {
+        best.certificate.reason = Reason::separable;
+        break;
+      }
+    }
+    best.certificate.rounds = round;
+    best.certificate.passes = passes;
+    best.certificate.seconds = watch_.seconds();
+    return best;
+  }
+
+ private:
+  /// The envelope rounds a kink over a width of about lipschitz / sigma: begin with a tenth of the spread of the
+  /// targets, or half a margin for labels.
+  double first_sigma() const {
+    const LossFacts facts = loss_->facts();
+    double width = 0.5;
+    if (facts.targets == Targets::real) {
+      const Index n = risk_.rows(), own = loss_->targets();
+      double sum = 0, square = 0;
+      for (Index i = 0; i < n * own; ++i) {
+        sum += risk_.sample().y[i];
+        square += risk_.sample().y[i] * risk_.sample().y[i];
+      }
+      const double count = double(std::max<Index>(1, n * own));
+      const double spread = std::sqrt(std::max(0.0, square / count - sum / count * (sum / count)));
+      width = 0.1 * (spread > 0 ? spread : std::max(1e-3, std::abs(sum / count)));
+    }
+    return (std::isfinite(facts.lipschitz) ? facts.lipschitz : 1.0) / width;
+  }
+
+  const Risk& risk_;
+  std::shared_ptr<const AnyLoss> loss_;
+  const Stopping& stopping_;
+  Watch watch_;
+  Inner inner_;
+};
+
+}  // namespace tutelage

@@ -1,0 +1,423 @@
+// Least squares with a quadratic penalty, without iteration.
+//
+//     minimise (1 / 2S) sum_i s_i |y_i - W x_i - b|^2 + penalty(W)
+//
+// The minimum solves (G + Q) w = r for each output, G = X_c' s X_c / S, r = X_c' s y_c / S, X_c and y_c centred when
+// there is an intercept. One pass over X makes G and r for all outputs; what follows depends on the shape and the
+// numbers:
+//
+//   gram     d <= n, or any d with a penalty that is not uniform: Cholesky of G + Q.
+//   kernel   n < d: the same solution through the n x n matrix X_c X_c' (uniform penalty, or none).
+//   spectral the factor above has a pivot at rounding level: columns are collinear. Without a penalty X itself is
+//   reduced
+//            by QR, block of rows after block, and solved by its singular values, which squares nothing; with one, the
+//            eigenvectors of G + Q serve. Either gives the solution of least norm.
+//
+// The gap is exact: the risk is quadratic, so primal - minimum = e' (G + Q)^+ e / 2, e the residual of the equations.
+#pragma once
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <stdexcept>
+
+#include "core/machine/blas.hpp"
+#include "core/machine/cholesky.hpp"
+#include "core/risk.hpp"
+#include "core/solvers/certificate.hpp"
+#include "core/solvers/newton.hpp"
+
+namespace tutelage {
+
+class ClosedForm {
+ public:
+  ClosedForm(const Risk& risk, const Stopping& stopping)
+      : risk_(risk), watch_(stopping), n_(risk.rows()), d_(risk.columns()), k_(risk.scores()) {}
+
+  Fit run() {
+    Fit fit;
+    fit.certificate.solver = "closed_form";
+    fit.point.assign(std::size_t(risk_.size()), 0.0);
+    const double strength = uniform_strength();
+    // Gram costs n d^2, kernel n^2 d; below a few columns the question is idle.
+    if (n_ < d_ && d_ > 16 && strength >= 0 && through_kernel(fit, strength)) return finish(fit);
+    if (n_ < d_ && d_ > 4096 && strength == 0) {
+      through_rows(fit);
+      return finish(fit);
+    }
+    through_gram(fit);
+    return finish(fit);
+  }
+
+ private:
+  Fit& finish(Fit& fit) {
+    Certificate& c = fit.certificate;
+    c.gap = std::max(0.0, c.gap);
+    c.dual = c.primal - c.gap;
+    c.rounds = 1;
+    c.passes = risk_.passes();
+    c.seconds = watch_.seconds();
+    c.reason = Reason::converged;
+    return fit;
+  }
+
+  /// The strength of a penalty strength |w|^2 / 2, zero for none, negative for any other.
+  double uniform_strength() const {
+    Vector q(std::size_t(k_ * d_), 0.0), g(q);
+    if (q.empty() || !(risk_.penalty().facts().separable && risk_.penalty().facts().quadratic)) return -1;
+    risk_.penalty().add_hessian_diagonal(k_, d_, q.data());
+    risk_.penalty().add_gradient(Vector(q.size(), 0.0).data(), k_, d_, g.data());
+    for (std::size_t j = 0; j < q.size(); ++j) {
+      if (q[j] != q[0] || g[j] != 0) return -1;
+    }
+    return q[0];
+  }
+
+  // ---- gram ---------------------------------------------------------------------------------------------------------
+
+  void through_gram(Fit& fit) {
+    const Index side = d_ + (risk_.intercept() ? 1 : 0);
+    Risk::Local local;
+    risk_.evaluate(fit.point, local, true, Curvature::shared);
+    Vector& g = local.curvature;  // lower triangle, the intercept last
+    Vector r(local.gradient);
+    for (double& x : r) x = -x;
+    const double energy = local.value - risk_.penalty().value(fit.point.data(), k_, d_);
+
+    // Eliminate the intercept: what is left is centred exactly, however rough the shift was.
+    Vector border(std::size_t(d_), 0.0), h(std::size_t(d_ * d_));
+    const double all = risk_.intercept() ? g[std::size_t(side * side - 1)] : 1.0;
+    for (Index j = 0; risk_.intercept() && j < d_; ++j) border[std::size_t(j)] = g[std::size_t(d_ * side + j)];
+    for (Index i = 0; i < d_; ++i) {
+      for (Index j = 0; j <= i; ++j) {
+        h[std::size_t(i * d_ + j)] =
+            g[std::size_t(i * side + j)] - border[std::size_t(i)] * border[std::size_t(j)] / all;
+      }
+    }
+    for (Index c = 0; risk_.intercept() && c < k_; ++c) {
+      const double mean = r[std::size_t(k_ * d_ + c)] / all;
+      for (Index j = 0; j < d_; ++j) r[std::size_t(c * d_ + j)] -= border[std::size_t(j)] * mean;
+    }
+    fit.certificate.gap = 0;
+    solve_gram(h, r, fit);
+    double gained = 0;
+    for (Index c = 0; c < k_; ++c) {
+      const double* w = fit.point.data() + c * d_;
+      double moved = 0;
+      for (Index j = 0; j < d_; ++j) moved += border[std::size_t(j)] * w[j];
+      if (risk_.intercept()) {
+        const double b = (r_intercept(local, c) - moved) / all;
+        fit.point[std::size_t(k_ * d_ + c)] = b;
+        gained += r_intercept(local, c) * r_intercept(local, c) / all / 2;
+      }
+      Vector product(std::size_t(d_), 0.0);
+      symmetric_times(h, w, product.data());
+      for (Index j = 0; j < d_; ++j) gained += w[j] * (r[std::size_t(c * d_ + j)] - product[std::size_t(j)] / 2);
+    }
+    const double loss = energy - gained;
+    // Near a perfect fit the difference of two large sums is noise: read X once more.
+    fit.certificate.primal =
+        loss > 1e-5 * energy ? loss + risk_.penalty().value(fit.point.data(), k_, d_) : risk_.value(fit.point);
+  }
+
+  double r_intercept(const Risk::Local& local, Index c) const { return -local.gradient[std::size_t(k_ * d_ + c)]; }
+
+  void symmetric_times(const Vector& h, const double* x, double* out) const {
+    for (Index i = 0; i < d_; ++i) {
+      const double* row = h.data() + i * d_;
+      double sum = row[i] * x[i];
+      for (Index j = 0; j < i; ++j) {
+        sum += row[j] * x[j];
+        out[j] += row[j] * x[i];
+      }
+      out[i] += sum;
+    }
+  }
+
+  /// Solves (H + Q_c) w_c = r_c - q_c for each output; one factor serves outputs with equal penalties.
+  void solve_gram(const Vector& h, const Vector& r, Fit& fit) {
+    Vector factor, last;
+    bool flat = false;
+    for (Index c = 0; c < k_; ++c) {
+      Vector q(std::size_t(d_ * d_), 0.0);
+      risk_.penalty().add_hessian(c, d_, q.data());
+      if (c == 0 || q != last) {
+        factor = h;
+        for (Index i = 0; i < d_; ++i) {
+          for (Index j = 0; j <= i; ++j) factor[std::size_t(i * d_ + j)] += q[std::size_t(i * d_ + j)];
+        }
+        flat = !factor_scaled(factor);
+      }
+      if (flat) break;
+      double* w = fit.point.data() + c * d_;
+      Vector residual = right_side(r, c);
+      const Vector goal = residual;
+      // Solve, then refine with the residual; what is left is the gap.
+      for (int round = 0; round < 3; ++round) {
+        Vector step(residual);
+        solve_scaled(factor, step);
+        for (Index j = 0; j < d_; ++j) w[j] += step[std::size_t(j)];
+        Vector product(std::size_t(d_), 0.0);
+        symmetric_times(h, w, product.data());
+        for (Index i = 0; i < d_; ++i) {
+          for (Index j = 0; j < d_; ++j) product[std::size_t(i)] += q[std::size_t(i * d_ + j)] * w[j];
+        }
+        for (Index j = 0; j < d_; ++j) residual[std::size_t(j)] = goal[std::size_t(j)] - product[std::size_t(j)];
+      }
+      Vector solved(residual);
+      solve_scaled(factor, solved);
+      fit.certificate.gap += dot(residual, solved) / 2;
+      last = std::move(q);
+    }
+    if (flat && risk_.penalty().facts().strong_convexity == 0 && uniform_strength() == 0) {
+      through_rows(fit);
+    } else if (flat) {
+      through_eigenvectors(h, r, fit);
+    }
+  }
+
+  /// r_c minus the linear part of the penalty.
+  Vector right_side(const Vector& r, Index c) const {
+    Vector zero(std::size_t(k_ * d_), 0.0), linear(zero), out(std::size_t(d_), 0.0);
+    risk_.penalty().add_gradient(zero.data(), k_, d_, linear.data());
+    for (Index j = 0; j < d_; ++j) out[std::size_t(j)] = r[std::size_t(c * d_ + j)] - linear[std::size_t(c * d_ + j)];
+    return out;
+  }
+
+  /// Cholesky after scaling the diagonal to one, so that the units of the columns do not look like collinearity.
+  bool factor_scaled(Vector& h) {
+    scale_.assign(std::size_t(d_), 1.0);
+    for (Index j = 0; j < d_; ++j) {
+      const double entry = h[std::size_t(j * d_ + j)];
+      if (!(entry > 0)) return false;
+      scale_[std::size_t(j)] = 1 / std::sqrt(entry);
+    }
+    for (Index i = 0; i < d_; ++i) {
+      for (Index j = 0; j <= i; ++j) h[std::size_t(i * d_ + j)] *= scale_[std::size_t(i)] * scale_[std::size_t(j)];
+    }
+    return cholesky(h.data(), d_, 1e-11);
+  }
+  void solve_scaled(const Vector& factor, Vector& v) const {
+    for (Index j = 0; j < d_; ++j) v[std::size_t(j)] *= scale_[std::size_t(j)];
+    cholesky_solve(factor.data(), d_, v.data());
+    for (Index j = 0; j < d_; ++j) v[std::size_t(j)] *= scale_[std::size_t(j)];
+  }
+
+  // ---- spectral -----------------------------------------------------------------------------------------------------
+
+  /// (H + Q)^+ through the eigenvectors of H + Q.
+  void through_eigenvectors(const Vector& h, const Vector& r, Fit& fit) {
+    const SerialBlas serial;
+    for (Index c = 0; c < k_; ++c) {
+      Vector a(std::size_t(d_ * d_), 0.0), values(static_cast<std::size_t>(d_));
+      risk_.penalty().add_hessian(c, d_, a.data());
+      for (Index i = 0; i < d_; ++i) {
+        for (Index j = 0; j <= i; ++j) a[std::size_t(i * d_ + j)] += h[std::size_t(i * d_ + j)];
+      }
+      int info = 0;
+      Vector work(std::size_t(1 + 6 * d_ + 2 * d_ * d_));
+      std::vector<int> more(std::size_t(3 + 5 * d_));
+      fortran(blas.dsyevd, 'V', 'U', d_, a.data(), d_, values.data(), work.data(), Index(work.size()), more.data(),
+              Index(more.size()), &info);
+      if (info != 0) throw std::runtime_error("LAPACK's dsyevd did not converge on the normal equations.");
+      const Vector goal = right_side(r, c);
+      const double floor = 1e-13 * double(d_) * std::max(values[std::size_t(d_ - 1)], 0.0);
+      double* w = fit.point.data() + c * d_;
+      std::fill_n(w, d_, 0.0);
+      for (Index e = 0; e < d_; ++e) {
+        if (!(values[std::size_t(e)] > floor)) continue;
+        const double* vector = a.data() + e * d_;
+        double along = 0;
+        for (Index j = 0; j < d_; ++j) along += vector[j] * goal[std::size_t(j)];
+        for (Index j = 0; j < d_; ++j) w[j] += along / values[std::size_t(e)] * vector[j];
+      }
+    }
+    fit.certificate.solver = "closed_form (eigenvectors)";
+  }
+
+  /// Least norm without a penalty: X reduced by QR a block of rows at a time, then by singular values.
+  void through_rows(Fit& fit) {
+    const SerialBlas serial;
+    const Rows& x = *risk_.sample().x;
+    const double* s = risk_.sample().weights;
+    const Index width = d_ + k_, step = std::clamp<Index>(2 * width, 64, 1024);
+    const Vector centre = exact_means();
+    Index kept = 0, room = std::min(n_, width) + step;
+    Vector stack(std::size_t(room * width), 0.0);  // column order
+    const double* y = risk_.sample().y;
+    for (Index first = 0; first < n_; first += step) {
+      const Index count = std::min(step, n_ - first);
+      Vector identity(std::size_t(count * count), 0.0), dense(std::size_t(count * d_), 0.0);
+      for (Index i = 0; i < count; ++i) identity[std::size_t(i * count + i)] = 1;
+      x.add_transpose_times({first, count}, identity.data(), count, dense.data());
+      for (Index i = 0; i < count; ++i) {
+        const double root = s == nullptr ? 1.0 : std::sqrt(s[first + i]);
+        for (Index j = 0; j < d_; ++j) {
+          stack[std::size_t(j * room + kept + i)] = root * (dense[std::size_t(i * d_ + j)] - centre[std::size_t(j)]);
+        }
+        for (Index c = 0; c < k_; ++c) {
+          stack[std::size_t((d_ + c) * room + kept + i)] =
+              root * (y[(first + i) * k_ + c] - centre[std::size_t(d_ + c)]);
+        }
+      }
+      kept += count;
+      if (kept > width && first + count < n_) kept = reduce(stack, room, kept, width);
+    }
+    risk_.count_passes(2);
+    if (kept > width) kept = reduce(stack, room, kept, width);
+    solve_singular(stack, room, kept, centre, fit);
+    fit.certificate.solver = "closed_form (singular values)";
+    fit.certificate.primal = risk_.value(fit.point);
+    fit.certificate.gap = 0;
+  }
+
+  /// Weighted means of the columns and of the targets, zeros without an intercept.
+  Vector exact_means() const {
+    Vector centre(std::size_t(d_ + k_), 0.0);
+    if (!risk_.intercept()) return centre;
+    const double* s = risk_.sample().weights;
+    Vector ones(std::size_t(n_), 1.0);
+    risk_.sample().x->add_transpose_times({0, n_}, s == nullptr ? ones.data() : s, 1, centre.data());
+    for (Index i = 0; i < n_; ++i) {
+      for (Index c = 0; c < k_; ++c) {
+        centre[std::size_t(d_ + c)] += (s == nullptr ? 1.0 : s[i]) * risk_.sample().y[i * k_ + c];
+      }
+    }
+    for (double& m : centre) m /= risk_.total_weight();
+    return centre;
+  }
+
+  /// Householder QR of the first `rows` rows of the stack; leaves R there.
+  static Index reduce(Vector& stack, Index room, Index rows, Index width) {
+    const Index rank = std::min(rows, width);
+    Vector tau(static_cast<std::size_t>(rank)), work(std::size_t(64 * width));
+    int info = 0;
+    fortran(blas.dgeqrf, rows, width, stack.data(), room, tau.data(), work.data(), Index(work.size()), &info);
+    for (Index j = 0; j < width; ++j) {
+      for (Index i = j + 1; i < rows; ++i) stack[std::size_t(j * room + i)] = 0;
+    }
+    return rank;
+  }
+
+  void solve_singular(Vector& stack, Index room, Index rows, const Vector& centre, Fit& fit) {
+    const Index tall = std::max(rows, d_);
+    Vector right(std::size_t(tall * k_), 0.0), values(std::size_t(std::max<Index>(1, std::min(rows, d_))));
+    for (Index c = 0; c < k_; ++c) {
+      for (Index i = 0; i < rows; ++i) right[std::size_t(c * tall + i)] = stack[std::size_t((d_ + c) * room + i)];
+    }
+    if (rows > 0 && d_ > 0) {
+      int info = 0, rank = 0;
+      double size = 0;
+      int more = 0;
+      const double floor = 2.2e-16 * double(std::max(n_, d_));
+      fortran(blas.dgelsd, rows, d_, k_, stack.data(), room, right.data(), tall, values.data(), floor, &rank, &size,
+              Index(-1), &more, &info);
+      Vector work(std::size_t(size) + 1);
+      std::vector<int> integers(std::size_t(std::max(1, more)));
+      fortran(blas.dgelsd, rows, d_, k_, stack.data(), room, right.data(), tall, values.data(), floor, &rank,
+              work.data(), Index(work.size()), integers.data(), &info);
+      if (info != 0) throw std::runtime_error("LAPACK's dgelsd did not converge.");
+    }
+    for (Index c = 0; c < k_; ++c) {
+      double moved = 0;
+      for (Index j = 0; j < d_; ++j) {
+        const double w = right[std::size_t(c * tall + j)];
+        fit.point[std::size_t(c * d_ + j)] = w;
+        moved += w * (centre[std::size_t(j)] - (risk_.shift().empty() ? 0.0 : risk_.shift()[std::size_t(j)]));
+      }
+      if (risk_.intercept()) fit.point[std::size_t(k_ * d_ + c)] = centre[std::size_t(d_ + c)] - moved;
+    }
+  }
+
+  // ---- kernel -------------------------------------------------------------------------------------------------------
+
+  /// w = X_c' a with (X_c X_c' / S + strength) a = y_c / S. False when a pivot is at rounding level.
+  bool through_kernel(Fit& fit, double strength) {
+    const double* s = risk_.sample().weights;
+    const Vector centre = exact_means();
+    Vector kernel = kernel_matrix(centre);
+    double largest = 0;
+    for (Index i = 0; i < n_; ++i) largest = std::max(largest, kernel[std::size_t(i * n_ + i)]);
+    const double total = risk_.total_weight();
+    for (Index i = 0; i < n_; ++i) {
+      for (Index j = 0; j <= i; ++j) {
+        // Centred rows sum to zero with these weights: a constant in that direction keeps the matrix regular.
+        const double root = s == nullptr ? 1.0 : std::sqrt(s[i] * s[j]);
+        if (risk_.intercept()) kernel[std::size_t(i * n_ + j)] += root * largest / double(n_);
+      }
+      kernel[std::size_t(i * n_ + i)] += strength * total;
+    }
+    if (!cholesky(kernel.data(), n_, strength > 0 ? 1e-14 : 1e-9)) return false;
+    for (Index c = 0; c < k_; ++c) {
+      Vector a(static_cast<std::size_t>(n_));
+      for (Index i = 0; i < n_; ++i) {
+        const double root = s == nullptr ? 1.0 : std::sqrt(s[i]);
+        a[std::size_t(i)] = root * (risk_.sample().y[i * k_ + c] - centre[std::size_t(d_ + c)]);
+      }
+      cholesky_solve(kernel.data(), n_, a.data());
+      double sum = 0;
+      for (Index i = 0; i < n_; ++i) {
+        a[std::size_t(i)] *= s == nullptr ? 1.0 : std::sqrt(s[i]);
+        sum += a[std::size_t(i)];
+      }
+      double* w = fit.point.data() + c * d_;
+      risk_.sample().x->add_transpose_times({0, n_}, a.data(), 1, w);
+      double moved = 0;
+      for (Index j = 0; j < d_; ++j) {
+        w[j] -= sum * centre[std::size_t(j)];
+        moved += w[j] * (centre[std::size_t(j)] - (risk_.shift().empty() ? 0.0 : risk_.shift()[std::size_t(j)]));
+      }
+      if (risk_.intercept()) fit.point[std::size_t(k_ * d_ + c)] = centre[std::size_t(d_ + c)] - moved;
+    }
+    certify_kernel(fit, strength);
+    fit.certificate.solver = "closed_form (kernel)";
+    return true;
+  }
+
+  /// Lower triangle of sqrt(s_i s_j) (x_i - m).(x_j - m).
+  Vector kernel_matrix(const Vector& centre) const {
+    const Rows& x = *risk_.sample().x;
+    const double* s = risk_.sample().weights;
+    Vector kernel(std::size_t(n_ * n_));
+    const Index step = 64, tasks = (n_ + step - 1) / step;
+    Vector toward(std::size_t(n_), 0.0);  // x_i . m
+    x.times({0, n_}, centre.data(), 1, toward.data());
+    double square = 0;
+    for (Index j = 0; j < d_; ++j) square += centre[std::size_t(j)] * centre[std::size_t(j)];
+    parallel_for(tasks, [&](Index task) {
+      const Index first = task * step, count = std::min(step, n_ - first), below = n_ - first;
+      Vector identity(std::size_t(count * count), 0.0), dense(std::size_t(count * d_), 0.0);
+      Vector products(std::size_t(below * count));
+      for (Index i = 0; i < count; ++i) identity[std::size_t(i * count + i)] = 1;
+      x.add_transpose_times({first, count}, identity.data(), count, dense.data());
+      x.times({first, below}, dense.data(), count, products.data());
+      for (Index i = 0; i < below; ++i) {
+        for (Index j = 0; j < count && first + j <= first + i; ++j) {
+          const Index row = first + i, column = first + j;
+          const double root = s == nullptr ? 1.0 : std::sqrt(s[row] * s[column]);
+          kernel[std::size_t(row * n_ + column)] =
+              root *
+              (products[std::size_t(i * count + j)] - toward[std::size_t(row)] - toward[std::size_t(column)] + square);
+        }
+      }
+    });
+    risk_.count_passes(double(n_) / 2);
+    return kernel;
+  }
+
+  /// The gap by Fenchel's inequality: |gradient|^2 / (2 strength), or the value itself without a penalty.
+  void certify_kernel(Fit& fit, double strength) {
+    Risk::Local local;
+    risk_.evaluate(fit.point, local);
+    fit.certificate.primal = local.value;
+    double square = 0;
+    for (Index j = 0; j < k_ * d_; ++j) square += local.gradient[std::size_t(j)] * local.gradient[std::size_t(j)];
+    fit.certificate.gap = strength > 0 ? std::min(local.value, square / (2 * strength)) : 0;
+  }
+
+  const Risk& risk_;
+  Watch watch_;
+  Index n_, d_, k_;
+  Vector scale_;
+};
+
+}  // namespace tutelage

@@ -1,0 +1,156 @@
+// One door to the batch solvers that read X by rows: which of them can minimise a risk, and which of those should.
+//
+// What can:   closed_form        the squared loss and a quadratic penalty
+//             newton             a loss with curvature, a quadratic penalty, coefficients few enough for their Hessian
+//             truncated_newton   a loss with curvature, a quadratic penalty
+//             lbfgs              a smooth loss, a quadratic penalty
+//             proximal_gradient  a smooth loss, any penalty with a prox
+//             augmented_lagrangian   a loss with kinks and a prox, any penalty with a prox
+// What should, when asked to choose ("automatic"): the first of these that is cheapest by the count of its work, which
+// docs/notes/solvers.md explains.
+#pragma once
+#include <stdexcept>
+#include <string>
+
+#include "core/solvers/augmented_lagrangian.hpp"
+#include "core/solvers/closed_form.hpp"
+#include "core/solvers/newton.hpp"
+#include "core/solvers/proximal_gradient.hpp"
+#include "core/solvers/truncated_newton.hpp"
+
+namespace tutelage {
+
+enum class Solver { automatic, closed_form, newton, truncated_newton, lbfgs, proximal_gradient, augmented_lagrangian };
+
+inline Solver solver_named(const std::string& name) {
+  if (name == "auto") return Solver::automatic;
+  if (name == "closed_form") return Solver::closed_form;
+  if (name == "newton") return Solver::newton;
+  if (name == "truncated_newton") return Solver::truncated_newton;
+  if (name == "lbfgs") return Solver::lbfgs;
+  if (name == "proximal_gradient") return Solver::proximal_gradient;
+  if (name == "augmented_lagrangian") return Solver::augmented_lagrangian;
+  throw std::invalid_argument("no batch solver is called '" + name + "'");
+}
+
+/// A loss with kinks: no curvature, but a prox. (With neither, a loss is taken to be smooth: a user gave its slope.)
+inline bool has_kinks(const LossFacts& loss) { return !loss.has_curvature && loss.has_prox; }
+
+/// Why a solver cannot minimise a risk: half a sentence, empty when it can.
+inline std::string objection(Solver solver, const LossFacts& loss, const PenaltyFacts& penalty) {
+  const std::string its_loss = "the " + std::string(loss.name) + " loss";
+  const std::string its_penalty = "the " + std::string(penalty.name) + " penalty";
+  if (!loss.trainable) return its_loss + " can only be evaluated, not minimised";
+  const bool second_order = solver == Solver::newton || solver == Solver::truncated_newton;
+  const bool any_penalty = solver == Solver::proximal_gradient || solver == Solver::augmented_lagrangian;
+  if (solver == Solver::closed_form && loss.name != "squared") {
+    return "it solves the squared loss only, not " + its_loss;
+  }
+  if (solver == Solver::augmented_lagrangian && !loss.has_prox) return its_loss + " has no proximal operator";
+  if (second_order && !loss.has_curvature) return its_loss + " has no curvature";
+  if (solver != Solver::automatic && solver != Solver::augmented_lagrangian && has_kinks(loss)) {
+    return its_loss + " has kinks";
+  }
+  if (solver != Solver::automatic && !any_penalty && !penalty.quadratic) return its_penalty + " is not quadratic";
+  if (!penalty.quadratic && !penalty.has_prox) return its_penalty + " has no proximal operator";
+  return "";
+}
+
+namespace minimise_detail {
+
+/// How many rows settle a sampled metric: enough for each of its columns, in thousands at least.
+inline Index sample_rows(const Risk& risk, Curvature form) {
+  const Index side = form == Curvature::full ? risk.size() : risk.columns();
+  return std::max<Index>({4000, (form == Curvature::full ? 10 : 6) * side, risk.rows() / 40});
+}
+
+inline QuasiNewton newton_plan(const Risk& risk) {
+  QuasiNewton plan;
+  const Index side = risk.columns() + (risk.intercept() ? 1 : 0);
+  if (risk.size() <= 1500 || (risk.scores() == 1 && side <= 5000)) {
+    plan.form = Curvature::full;
+  } else if (!risk.sample().x->sparse() && side <= 3000) {
+    plan.form = Curvature::blocks;
+  } else {
+    plan.form = Curvature::diagonal;
+  }
+  plan.sample_rows = sample_rows(risk, plan.form);
+  return plan;
+}
+
+/// Multiply-adds to make and factor one Hessian, relative to those of one pass of gradients.
+inline double hessian_price(const Risk& risk) {
+  const double n = double(risk.rows()), d = double(risk.columns()), k = double(risk.scores());
+  const double entries = double(risk.sample().x->stored()) / std::max(1.0, n);
+  const double pass = 4 * n * entries * k;
+  const double rows = std::min(n, double(sample_rows(risk, Curvature::full)));
+  const double speed = risk.sample().x->sparse() ? 1.0 : 0.25;  // dense products run near peak, passes at memory speed
+  return (speed * rows * entries * entries * k * (k + 1) / 2 + 0.3 * (k * d) * (k * d) * (k * d)) / std::max(1.0, pass);
+}
+
+}  // namespace minimise_detail
+
+inline Solver choose(const Risk& risk) {
+  const PenaltyFacts penalty = risk.penalty().facts();
+  const LossFacts loss = risk.loss().facts();
+  if (has_kinks(loss)) return Solver::augmented_lagrangian;
+  if (!penalty.quadratic) return Solver::proximal_gradient;
+  if (!loss.has_curvature) return Solver::lbfgs;
+  if (objection(Solver::closed_form, loss, penalty).empty()) {
+    // Sparse and wide: n d^2 products and a d x d matrix are too many, conjugate gradients take a few passes.
+    const double side = double(std::min(risk.rows(), risk.columns()));
+    if (!risk.sample().x->sparse() || side <= 2000) return Solver::closed_form;
+    return Solver::truncated_newton;
+  }
+  if (!risk.sample().x->sparse()) return Solver::newton;
+  return minimise_detail::hessian_price(risk) < 20 && risk.size() <= 2000 ? Solver::newton : Solver::truncated_newton;
+}
+
+/// Minimises a risk from a start in its internal coordinates. The loss is shared, since its envelope may outlive the
+/// call.
+inline Fit minimise_inside(const Risk& risk, const std::shared_ptr<const AnyLoss>& loss, Solver solver, Vector start,
+                           const Stopping& stopping) {
+  if (solver == Solver::automatic) solver = choose(risk);
+  switch (solver) {
+    case Solver::automatic:
+    case Solver::closed_form:
+      return ClosedForm(risk, stopping).run();
+    case Solver::newton:
+      return QuasiNewtonSolver(risk, minimise_detail::newton_plan(risk), stopping).run(std::move(start), "newton");
+    case Solver::truncated_newton: {
+      const bool dense = !risk.sample().x->sparse() && risk.columns() <= 3000;
+      const Curvature form = dense ? Curvature::blocks : Curvature::diagonal;
+      return TruncatedNewton(risk, form, dense ? 4 * risk.columns() : 0, stopping).run(std::move(start));
+    }
+    case Solver::lbfgs: {
+      QuasiNewton plan;
+      plan.form = risk.loss().facts().has_curvature ? Curvature::diagonal : Curvature::none;
+      plan.refresh = false;
+      plan.memory = 20;
+      return QuasiNewtonSolver(risk, plan, stopping).run(std::move(start), "lbfgs");
+    }
+    case Solver::proximal_gradient:
+      return ProximalGradient(risk, stopping).run(std::move(start));
+    case Solver::augmented_lagrangian:
+      return AugmentedLagrangian(risk, loss, stopping,
+                                 [](const Risk& smooth, Vector point, const Stopping& inner) {
+                                   return minimise_inside(smooth, nullptr, Solver::automatic, std::move(point), inner);
+                                 })
+          .run(std::move(start));
+  }
+  throw std::logic_error("a solver without a case");
+}
+
+/// Minimises a risk from a start in the coordinates of the caller (coefficients, then intercepts); the answer is in the
+/// same coordinates.
+inline Fit minimise(const Risk& risk, const std::shared_ptr<const AnyLoss>& loss, Solver solver, Vector start,
+                    const Stopping& stopping) {
+  const std::string reason = objection(solver, risk.loss().facts(), risk.penalty().facts());
+  if (!reason.empty()) throw std::invalid_argument(reason);
+  risk.import_point(start);
+  Fit fit = minimise_inside(risk, loss, solver, std::move(start), stopping);
+  risk.export_point(fit.point);
+  return fit;
+}
+
+}  // namespace tutelage

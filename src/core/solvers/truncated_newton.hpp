@@ -1,0 +1,176 @@
+// Truncated Newton: Newton's equations solved by conjugate gradients as far as they deserve, for many columns.
+//
+//   1. g = gradient; stop when the proof says so.
+//   2. Conjugate gradients on (H + Q) step = -g, preconditioned by the diagonal, until the residual is below
+//      min(0.3, sqrt(|g| / |g_0|)) |g|: rough far from the optimum, quadratic near it (Dembo, Eisenstat, Steihaug
+//      1982).
+//   3. The scores of the step are computed once; the line search then moves along scores and never reads X.
+//
+// Cost: two readings of X for each conjugate-gradient step, three more for each round. H is never formed, so d may be
+// millions. Fails slowly where columns are badly scaled and correlated: the count of inner steps grows with the square
+// root of the condition number.
+#pragma once
+#include <algorithm>
+#include <cmath>
+
+#include "core/risk.hpp"
+#include "core/solvers/newton.hpp"
+
+namespace tutelage {
+
+class TruncatedNewton {
+ public:
+  /// The preconditioner: a form of the curvature, from a sample of about so many rows (0: all).
+  TruncatedNewton(const Risk& risk, Curvature form, Index sample_rows, const Stopping& stopping)
+      : risk_(risk),
+        form_(form),
+        sample_rows_(sample_rows),
+        stopping_(stopping),
+        watch_(stopping),
+        proof_(risk),
+        length_(std::size_t(risk.rows() * risk.scores())) {}
+
+  Fit run(Vector start) {
+    Fit fit;
+    fit.certificate.solver = "truncated_newton";
+    point_ = std::move(start);
+    Risk::Local local;
+    risk_.evaluate(point_, local);
+    metric_ = metric_at(risk_, point_, form_, sample_rows_);
+    value_ = local.value;
+    gradient_ = std::move(local.gradient);
+    scores_.resize(length_);
+    risk_.all_scores(point_, scores_.data());
+    const double scale = value_, first = norm(gradient_);
+    double asked = stopping_.tol;
+    Index round = 0;
+    for (;; ++round) {
+      const bool last = round >= stopping_.max_rounds || watch_.expired(fit.certificate);
+      Vector solved(gradient_);
+      metric_.solve(solved);
+      // The diagonal sees too little of the curvature's spread to bound the gap, so it asks the proof a little early.
+      const double decrement = dot(solved, gradient_) / 2;
+      if (last) {  // where the rounds ended the fit must go on when it is started again
+        if (round >= stopping_.max_rounds) fit.certificate.reason = Reason::rounds;
+        proof_.write_here(point_, metric_, fit.certificate);
+        watch_.converged(fit.certificate, scale);
+        break;
+      }
+      if (decrement <= asked * std::abs(value_) || decrement <= 1e-17 * scale) {
+        proof_.write(point_, metric_, fit.certificate);
+        if (watch_.converged(fit.certificate, scale)) break;
+        if (decrement <= 1e-17 * scale) {
+          fit.certificate.reason = Reason::rounding;
+          break;
+        }
+        asked =
+            decrement / std::abs(value_) * std::clamp(0.5 * stopping_.tol / fit.certificate.relative_gap(), 1e-4, 0.3);
+        refresh_scores();
+      }
+      const double forcing = std::min(0.3, std::sqrt(norm(gradient_) / first));
+      if (inner_ > 10) metric_ = metric_at(risk_, point_, form_, sample_rows_);
+      const Vector step = newton_step(forcing);
+      if (round > 15 && round % 5 == 0 && norm(point_) > 20 && proof_.recedes(step)) {
+        proof_.write(point_, metric_, fit.certificate);
+        fit.certificate.reason = Reason::separable;
+        break;
+      }
+      if (!search(step)) {
+        proof_.write(point_, metric_, fit.certificate);
+        if (!watch_.converged(fit.certificate, scale)) fit.certificate.reason = Reason::rounding;
+        break;
+      }
+    }
+    fit.point = std::move(point_);
+    fit.certificate.rounds = round;
+    fit.certificate.passes = risk_.passes();
+    fit.certificate.seconds = watch_.seconds();
+    return fit;
+  }
+
+ private:
+  /// The proof may have moved the intercept.
+  void refresh_scores() {
+    Risk::Local local;
+    risk_.evaluate(point_, local);
+    value_ = local.value;
+    gradient_ = std::move(local.gradient);
+    risk_.all_scores(point_, scores_.data());
+  }
+
+  Vector newton_step(double forcing) {
+    Vector residual(gradient_), step(gradient_.size(), 0.0), search, product;
+    for (double& r : residual) r = -r;
+    const double goal = forcing * norm(residual);
+    double before = 0;
+    for (inner_ = 0; inner_ < 250; ++inner_) {
+      Vector solved(residual);
+      metric_.solve(solved);
+      const double now = dot(residual, solved);
+      if (inner_ == 0) {
+        search = std::move(solved);
+      } else {
+        for (std::size_t i = 0; i < search.size(); ++i) search[i] = solved[i] + now / before * search[i];
+      }
+      before = now;
+      risk_.hessian_times(scores_.data(), search, product);
+      risk_.penalty().add_hessian_times(search.data(), risk_.scores(), risk_.columns(), product.data());
+      const double curved = dot(search, product);
+      if (!(curved > 1e-16 * dot(search, search))) {
+        if (inner_ == 0) step = search;
+        break;
+      }
+      for (std::size_t i = 0; i < step.size(); ++i) {
+        step[i] += now / curved * search[i];
+        residual[i] -= now / curved * product[i];
+      }
+      if (norm(residual) <= goal) break;
+      Certificate unused;
+      if (watch_.expired(unused)) break;
+    }
+    return step;
+  }
+
+  /// Moves along the step; false when nothing lowers the value.
+  bool search(const Vector& step) {
+    const Sample& sample = risk_.sample();
+    const Index n = risk_.rows(), k = risk_.scores(), d = risk_.columns();
+    const double slope = dot(step, gradient_);
+    if (!(slope < 0)) return false;
+    Vector along(length_), moved(length_), slopes(length_), next(point_);
+    risk_.all_scores(step, along.data());
+    double t = 1;
+    for (int halving = 0;; ++halving) {
+      for (std::size_t i = 0; i < next.size(); ++i) next[i] = point_[i] + t * step[i];
+      for (std::size_t i = 0; i < length_; ++i) moved[i] = scores_[i] + t * along[i];
+      const double loss = risk_.loss().evaluate(sample.y, sample.weights, moved.data(), n, slopes.data(), nullptr);
+      const double value = loss / risk_.total_weight() + risk_.penalty().value(next.data(), k, d);
+      if (value <= value_ + 1e-4 * t * slope) {
+        value_ = value;
+        break;
+      }
+      if (halving == 30) return false;
+      const double fitted = -slope * t * t / (2 * (value - value_ - slope * t));
+      t = std::isfinite(value) && std::isfinite(fitted) ? std::clamp(fitted, 0.1 * t, 0.5 * t) : 0.1 * t;
+    }
+    point_.swap(next);
+    scores_.swap(moved);
+    risk_.transpose_times(slopes.data(), gradient_);
+    risk_.penalty().add_gradient(point_.data(), k, d, gradient_.data());
+    return true;
+  }
+
+  const Risk& risk_;
+  Curvature form_;
+  Index sample_rows_;
+  int inner_ = 0;  // steps of conjugate gradients that the last round took
+  const Stopping& stopping_;
+  Watch watch_;
+  Proof proof_;
+  Metric metric_;
+  std::size_t length_;
+  Vector point_, gradient_, scores_;
+  double value_ = infinity;
+};
+
+}  // namespace tutelage

@@ -1,0 +1,172 @@
+"""Regularised empirical risk minimisation: the general sentence, and the one function that says it to the core.
+
+    minimise over w, b:   (1 / sum s) * sum_i s_i * loss(y_i, x_i . w + b)  +  penalty(w)
+
+A `Risk` names the words: a loss, a penalty, whether there is an intercept (never penalised). `minimise` finds the
+minimum with one of the solvers of `tutelage.solvers` and returns a `Solution`: the coefficients, and the certificate
+that says how far from the optimum they can be. Every linear learner of this library is such a sentence with a name.
+
+``tol`` is the relative duality gap at which the solver stops, in every solver: (primal - dual) / |primal|. Where no
+dual exists the certificate says which other measure stands in its place.
+
+Cost: depends on the solver; each reads X some 5 to 50 times, closed forms once. It fails, and says so in
+``Solution.reason``, where no minimum exists (separable classes without a penalty).
+
+Examples
+--------
+>>> import numpy as np
+>>> from tutelage import losses, penalties
+>>> X = np.array([[0.0], [1.0], [2.0], [3.0]])
+>>> solution = minimise(Risk(losses.Squared(), penalties.L2(0.0)), X, np.array([1.0, 3.0, 5.0, 7.0]))
+>>> solution.coef.round(6), round(solution.intercept, 6)
+(array([2.]), 1.0)
+>>> solution.certificate.solver
+'closed_form'
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from tutelage import _core, matrices, penalties, solvers
+from tutelage.certificate import Certificate, Kind, Reason
+
+Floats = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Risk:
+    """A loss, a penalty and an intercept: what is to be minimised.
+
+    Parameters
+    ----------
+    loss : loss
+        One of `tutelage.losses`, or any object with NumPy-vectorised ``value(y, z)`` and ``slope(y, z)``.
+    penalty : penalty
+        One of `tutelage.penalties`, or any object with ``value(w)`` and ``prox(w, step)``.
+    fit_intercept : bool, default=True
+        Whether there is an intercept; it is never penalised.
+    """
+
+    loss: Any
+    penalty: Any = field(default_factory=penalties.NoPenalty)
+    fit_intercept: bool = True
+
+
+@dataclass(frozen=True)
+class Solution:
+    """The minimum of a risk.
+
+    Attributes
+    ----------
+    coef : array of shape (d,), or (k, d) with k scores a row
+        The coefficients.
+    intercept : float, or array of shape (k,)
+        The intercept; zero without one.
+    certificate : Certificate
+        How good the coefficients are, and what it took.
+    """
+
+    coef: Floats
+    intercept: Any
+    certificate: Certificate
+
+    @property
+    def value(self) -> float:
+        """The value of the risk."""
+        return self.certificate.primal
+
+    @property
+    def rounds(self) -> int:
+        """Outer iterations of the solver."""
+        return self.certificate.rounds
+
+    @property
+    def seconds(self) -> float:
+        """How long the solver took."""
+        return self.certificate.seconds
+
+    @property
+    def reason(self) -> Reason:
+        """Why the solver stopped."""
+        return self.certificate.reason
+
+
+_REASONS = {
+    "converged": Reason.CONVERGED,
+    "rounding": Reason.ROUNDING,
+    "rounds": Reason.ROUNDS,
+    "time": Reason.TIME,
+    "separable": Reason.SEPARABLE,
+    "unbounded": Reason.UNBOUNDED,
+    "interrupted": Reason.INTERRUPTED,
+}
+
+
+def minimise(
+    risk: Risk,
+    X: Any,
+    y: npt.ArrayLike,
+    sample_weight: npt.ArrayLike | None = None,
+    *,
+    solver: str = "auto",
+    tol: float = 1e-6,
+    max_rounds: int = 1000,
+    time_limit: float | None = None,
+    start: npt.ArrayLike | None = None,
+) -> Solution:
+    """Minimise a risk.
+
+    Parameters
+    ----------
+    risk : Risk
+        The sentence.
+    X : array or sparse matrix of shape (n, d)
+        The rows, float32 or float64; read as it is.
+    y : array of shape (n,), or (n, k) for losses of several targets
+        The targets: -1 and +1 for margin losses, 0 to k - 1 for losses of score vectors, numbers for the others.
+    sample_weight : array of shape (n,), optional
+        How much each row counts.
+    solver : str, default="auto"
+        One of `tutelage.solvers.SOLVERS`.
+    tol : float, default=1e-6
+        The relative duality gap to reach.
+    max_rounds : int, default=1000
+        The most rounds of the solver.
+    time_limit : float, optional
+        The most seconds.
+    start : array, optional
+        Where to begin: coefficients, then intercepts, in one vector.
+
+    Returns
+    -------
+    Solution
+        Coefficients, intercept and certificate.
+    """
+    targets = np.ascontiguousarray(y, dtype=np.float64)
+    loss = matrices.loss_handle(risk.loss, targets)
+    penalty = matrices.penalty_handle(risk.penalty)
+    weight = None if sample_weight is None else np.ascontiguousarray(sample_weight, dtype=np.float64)
+    begin = None if start is None else np.ascontiguousarray(start, dtype=np.float64).ravel()
+    solvers.check(solver, loss, penalty)
+    point, facts = _core.minimise(
+        matrices.rows(X), targets.ravel(), weight, loss, penalty, risk.fit_intercept, begin, solver, tol, max_rounds,
+        math.inf if time_limit is None else time_limit,
+    )  # fmt: skip
+    columns = X.shape[1]
+    scores = (len(point) - (1 if risk.fit_intercept else 0)) // max(columns, 1)
+    return Solution(point, scores, _certificate(facts))
+
+
+def _certificate(facts: dict[str, Any]) -> Certificate:
+    stationary = facts.pop("measure") == "stationarity"
+    facts["reason"] = _REASONS[facts["reason"]]
+    if stationary:
+        facts["kind"], facts["residual"] = Kind.STATIONARITY, facts["gap"]
+        facts["gap"] = facts["dual"] = math.nan
+    return Certificate(**facts)

@@ -1,0 +1,38 @@
+"""The solvers of batch risks, by name.
+
+``solver="auto"`` chooses by a count of the work (docs/notes/solvers.md); the certificate says what ran. A solver never
+turns into another one: what it cannot minimise is an error that says why and what can.
+
+>>> sorted(SOLVERS)[:2]
+['augmented_lagrangian', 'auto']
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tutelage import _core
+
+SOLVERS: dict[str, str] = {
+    "auto": "Whichever of the others should be the fastest.",
+    "closed_form": "The normal equations, or singular values where they are ill-conditioned; squared loss only.",
+    "newton": "Newton's method, its Hessian from a sample of the rows first where there are many.",
+    "truncated_newton": "Newton's equations solved by conjugate gradients; for many columns.",
+    "lbfgs": "Limited-memory quasi-Newton steps.",
+    "proximal_gradient": "Accelerated proximal gradient steps; any penalty with a proximal operator.",
+    "coordinate_descent": "One coefficient at a time, over working sets; separable penalties.",
+    "augmented_lagrangian": "Smooth problems in sequence, for losses with kinks.",
+}
+
+
+def check(solver: str, loss: Any, penalty: Any) -> None:
+    """Raise an error if the solver is unknown, or cannot minimise this loss with this penalty."""
+    if solver not in SOLVERS:
+        raise ValueError(f"The 'solver' parameter must be one of {', '.join(SOLVERS)}. Got {solver!r} instead.")
+    if solver == "auto":
+        return
+    reason = _core.objection(solver, loss, penalty)
+    if reason:
+        able = [name for name in SOLVERS if name != "auto" and not _core.objection(name, loss, penalty)]
+        way_out = f"; use solver={' or '.join(map(repr, able))}" if able else ""
+        raise ValueError(f"The solver {solver!r} cannot minimise this risk: {reason}{way_out}.")
