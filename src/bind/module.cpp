@@ -7,9 +7,9 @@ NB_MODULE(TUTELAGE_MODULE, m) {
   bind_machine(m);
   bind_columns(m);
   bind_coordinate(m);
+  bind_matrices(m);
   bind_losses(m);
   bind_penalties(m);
-  bind_temporary(m);
   bind_risk(m);
   bind_curvature(m);
 }
