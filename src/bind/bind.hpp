@@ -9,5 +9,6 @@
 namespace nb = nanobind;
 
 void bind_machine(nb::module_& m);
+void bind_ridge_path(nb::module_& m);
 void bind_risk(nb::module_& m);
 void bind_temporary(nb::module_& m);

@@ -7,4 +7,5 @@ NB_MODULE(TUTELAGE_MODULE, m) {
   bind_machine(m);
   bind_temporary(m);
   bind_risk(m);
+  bind_ridge_path(m);
 }
