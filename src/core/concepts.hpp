@@ -17,6 +17,7 @@
 #include <stdexcept>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "core/machine/index.hpp"
 
@@ -177,8 +178,30 @@ class Rows {
   /// H += sum_i c_i (x_i - shift)(x_i - shift)' over the block, lower triangle of a row-major d x d matrix. shift may
   /// be null (zero); a sparse matrix takes null only.
   virtual void add_sandwich(Block block, const double* c, const double* shift, double* h) const = 0;
+  /// The same for rows `down` and columns `across` of H alone: h points at H[down.first][across.first], rows of H stand
+  /// `stride` apart. What lies above the diagonal is left as it is.
+  virtual void add_sandwich_tile(Block block, Block down, Block across, const double* c, const double* shift, double* h,
+                                 Index stride) const {
+    const Index d = columns();
+    std::vector<double> whole(static_cast<std::size_t>(d * d), 0.0);
+    add_sandwich(block, c, shift, whole.data());
+    for (Index p = 0; p < down.count; ++p) {
+      for (Index q = 0; q < across.count && across.first + q <= down.first + p; ++q) {
+        h[p * stride + q] += whole[static_cast<std::size_t>((down.first + p) * d + across.first + q)];
+      }
+    }
+  }
   /// g_j += sum_i c_i x_ij^2 over the block.
   virtual void add_squares(Block block, const double* c, double* g) const = 0;
+  /// g_j += sum_i c_i (x_ij - m_j)^2 over the block; every matrix with a more accurate way than this has its own.
+  virtual void add_centred_squares(Block block, const double* c, const double* m, double* g) const {
+    std::vector<double> sums(static_cast<std::size_t>(columns()), 0.0);
+    double total = 0;
+    for (Index i = 0; i < block.count; ++i) total += c[i];
+    add_squares(block, c, g);
+    add_transpose_times(block, c, 1, sums.data());
+    for (Index j = 0; j < columns(); ++j) g[j] += m[j] * (m[j] * total - 2 * sums[static_cast<std::size_t>(j)]);
+  }
 };
 
 /// A matrix read by columns.

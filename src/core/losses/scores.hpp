@@ -181,10 +181,12 @@ struct WestonWatkins {
         excess -= numerics::clip(over, 0.0, step);
         rate += over > 0 && over < step ? 1 : 0;
       }
+      if (excess == 0) break;
+      // Strictly inside the bracket from the second step on: between two flat ends Newton would jump to and fro.
       (excess > 0 ? high : low) = t;
       double next = t - excess / rate;
-      if (!(next >= low && next <= high)) next = low + (high - low) / 2;
-      if (next == t) break;
+      if (!(next > low && next < high) && !(round == 0 && next == high)) next = low + (high - low) / 2;
+      if (next == t || next == low) break;
       t = next;
     }
     return t;

@@ -8,8 +8,9 @@
 #include "core/concepts.hpp"
 #include "core/machine/scratch.hpp"
 #include "core/machine/simd.hpp"
+#include "core/matrices/dots.hpp"
+#include "core/matrices/mixtures.hpp"
 #include "core/matrices/sandwich.hpp"
-#include "core/matrices/tiles.hpp"
 
 namespace tutelage {
 
@@ -34,11 +35,11 @@ class DenseRows final : public Rows, public Columns {
   }
 
   void times(Block block, const double* w, Index k, double* z) const override {
-    tiles::dots<false>(row(block.first), stride_, block.count, w, columns_, k, columns_, z, k, 1);
+    dots::products<false>(row(block.first), stride_, block.count, w, 1, columns_, k, columns_, {z, k, 1});
   }
 
   void add_transpose_times(Block block, const double* s, Index k, double* g) const override {
-    tiles::mixtures(row(block.first), stride_, block.count, s, k, 1, k, columns_, g, columns_);
+    mixtures::products<true>(row(block.first), stride_, block.count, {s, k, 1}, k, columns_, {g, columns_, false});
   }
 
   void add_sandwich(Block block, const double* c, const double* shift, double* h) const override {
@@ -69,14 +70,14 @@ class DenseRows final : public Rows, public Columns {
   }
 
   void add_sandwich_tile(Block block, Block down, Block across, const double* c, const double* shift, double* h,
-                         Index ldh) const {
+                         Index stride) const override {
     const auto pack = [&](auto width, Index first, Index rows, Index column, Index columns, bool weighted,
                           double* out) {
       sandwiches::pack_rows<decltype(width)::value>(row(first) + column, stride_, rows, columns,
                                                     weighted ? c + (first - block.first) : nullptr,
                                                     shift ? shift + column : nullptr, out);
     };
-    sandwiches::add(block, down, across, pack, h, ldh);
+    sandwiches::add(block, down, across, pack, h, stride);
   }
 
   Index stored(Index) const override { return rows_; }
@@ -131,30 +132,11 @@ class DenseColumns final : public Rows, public Columns {
   }
 
   void times(Block block, const double* w, Index k, double* z) const override {
-    if (k == 1) {
-      std::fill_n(z, block.count, 0.0);
-      tiles::mixtures(piece(block.first), stride_, columns_, w, 1, columns_, 1, block.count, z, block.count);
-      return;
-    }
-    struct Scores;
-    double* turned = scratch<Scores>(k * block.count);
-    std::fill_n(turned, k * block.count, 0.0);
-    tiles::mixtures(piece(block.first), stride_, columns_, w, 1, columns_, k, block.count, turned, block.count);
-    for (Index i = 0; i < block.count; ++i) {
-      for (Index c = 0; c < k; ++c) z[i * k + c] = turned[c * block.count + i];
-    }
+    mixtures::products<false>(piece(block.first), stride_, columns_, {w, 1, columns_}, k, block.count, {z, k, true});
   }
 
   void add_transpose_times(Block block, const double* s, Index k, double* g) const override {
-    if (k > 1) {
-      struct Slopes;
-      double* turned = scratch<Slopes>(k * block.count);
-      for (Index i = 0; i < block.count; ++i) {
-        for (Index c = 0; c < k; ++c) turned[c * block.count + i] = s[i * k + c];
-      }
-      s = turned;
-    }
-    tiles::dots<true>(piece(block.first), stride_, columns_, s, block.count, k, block.count, g, 1, columns_);
+    dots::products<true>(piece(block.first), stride_, columns_, s, k, 1, k, block.count, {g, 1, columns_});
   }
 
   void add_sandwich(Block block, const double* c, const double* shift, double* h) const override {
@@ -177,14 +159,14 @@ class DenseColumns final : public Rows, public Columns {
   }
 
   void add_sandwich_tile(Block block, Block down, Block across, const double* c, const double* shift, double* h,
-                         Index ldh) const {
+                         Index stride) const override {
     const auto pack = [&](auto width, Index first, Index rows, Index column, Index columns, bool weighted,
                           double* out) {
       sandwiches::pack_columns<decltype(width)::value>(at(column) + first, stride_, rows, columns,
                                                        weighted ? c + (first - block.first) : nullptr,
                                                        shift ? shift + column : nullptr, out);
     };
-    sandwiches::add(block, down, across, pack, h, ldh);
+    sandwiches::add(block, down, across, pack, h, stride);
   }
 
   Index stored(Index) const override { return rows_; }

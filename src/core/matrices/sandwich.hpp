@@ -41,7 +41,9 @@ struct Place {
 template <int P, int Q>
 inline void add_tile(const Pack (&total)[P][Q], const Place& to) {
   if (to.width >= Q * lanes && to.diagonal >= Q * lanes - 1) {
+    TUTELAGE_UNROLL
     for (int p = 0; p < P; ++p) {
+      TUTELAGE_UNROLL
       for (int q = 0; q < Q; ++q) {
         double* target = to.h + p * to.ldh + q * lanes;
         simd::store(target, simd::load(target) + total[p][q]);
@@ -49,8 +51,10 @@ inline void add_tile(const Pack (&total)[P][Q], const Place& to) {
     }
     return;
   }
+  TUTELAGE_UNROLL
   for (int p = 0; p < P; ++p) {
     const Index end = std::min(to.width, to.diagonal + p + 1);
+    TUTELAGE_UNROLL
     for (int q = 0; q < Q; ++q) {
       double* target = to.h + p * to.ldh + q * lanes;
       const Index count = std::min<Index>(lanes, end - q * lanes);
@@ -65,9 +69,12 @@ void micro_kernel(Index rows, const double* left, const double* right, Place to)
   Pack total[P][Q] = {};
   for (Index i = 0; i < rows; ++i) {
     Pack b[Q];
+    TUTELAGE_UNROLL
     for (int q = 0; q < Q; ++q) b[q] = simd::load(right + (q * rows + i) * lanes);
+    TUTELAGE_UNROLL
     for (int p = 0; p < P; ++p) {
       const Pack a = simd::splat(left[i * tallest + p]);
+      TUTELAGE_UNROLL
       for (int q = 0; q < Q; ++q) total[p][q] = simd::fma(a, b[q], total[p][q]);
     }
   }
@@ -140,22 +147,29 @@ void direct_kernel(Index rows, const double* x, Index stride, const double* c, d
     const double* row = x + i * stride;
     const Pack weight = simd::splat(c[i]);
     Pack b[Q];
+    TUTELAGE_UNROLL
     for (int q = 0; q < Q; ++q) {
       b[q] =
           weight * (q == Q - 1 && part < lanes ? simd::load_part(row + q * lanes, part) : simd::load(row + q * lanes));
     }
+    TUTELAGE_UNROLL
     for (int p = 0; p < D; ++p) {
       const Pack a = simd::splat(row[p]);
+      TUTELAGE_UNROLL
       for (int q = 0; q <= p / lanes; ++q) sum[p][q] = simd::fma(a, b[q], sum[p][q]);
     }
   };
   Index i = 0;
   for (; i + chains <= rows; i += chains) {
+    TUTELAGE_UNROLL
     for (int t = 0; t < chains; ++t) add_row(i + t, total[t]);
   }
   for (; i < rows; ++i) add_row(i, total[0]);
+  TUTELAGE_UNROLL
   for (int p = 0; p < D; ++p) {
+    TUTELAGE_UNROLL
     for (int q = 0; q <= p / lanes; ++q) {
+      TUTELAGE_UNROLL
       for (int t = 1; t < chains; ++t) total[0][p][q] += total[t][p][q];
       const int count = std::min(lanes, p + 1 - q * lanes);
       double* target = h + p * ldh + q * lanes;
@@ -216,6 +230,7 @@ inline void pack_columns(const T* x, Index stride, Index rows, Index columns, co
   const auto square = [&](Index i, Index j, auto whole, Index width, Index height, auto get) {  // lanes x lanes numbers
     Pack v[lanes] = {};
     const Pack weight = c ? get(c + i) : Pack{};
+    TUTELAGE_UNROLL
     for (int t = 0; t < lanes; ++t) {
       if (!whole() && t >= width) continue;
       v[t] = get(x + (j + t) * stride + i);
@@ -224,13 +239,15 @@ inline void pack_columns(const T* x, Index stride, Index rows, Index columns, co
     }
     simd::transpose(v);
     double* to = out + j / Width * Width * rows + i * Width + j % Width;
+    TUTELAGE_UNROLL
     for (int t = 0; t < lanes; ++t) {
       if (t < height) simd::store(to + t * Width, v[t]);
     }
   };
   const auto strip = [&](Index j, auto whole, Index width) {
     Index i = 0;
-    for (; i + lanes <= rows; i += lanes) square(i, j, whole, width, lanes, [](const auto* p) { return simd::load(p); });
+    for (; i + lanes <= rows; i += lanes)
+      square(i, j, whole, width, lanes, [](const auto* p) { return simd::load(p); });
     if (i < rows) {
       const Index rest = rows - i;
       square(i, j, whole, width, rest, [rest](const auto* p) { return simd::load_part(p, rest); });

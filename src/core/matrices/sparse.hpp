@@ -76,16 +76,23 @@ class SparseRows final : public Rows {
   }
 
   /// Every ordered pair of entries of a row: right for repeated indices too. shift must be null.
-  void add_sandwich(Block block, const double* c, const double*, double* h) const override {
+  void add_sandwich(Block block, const double* c, const double* shift, double* h) const override {
+    add_sandwich_tile(block, {0, columns_}, {0, columns_}, c, shift, h, columns_);
+  }
+
+  void add_sandwich_tile(Block block, Block down, Block across, const double* c, const double*, double* h,
+                         Index stride) const override {
     for (Index i = 0; i < block.count; ++i) {
       const Index first = lines_.begin(block.first + i), last = lines_.end(block.first + i);
       for (Index a = first; a < last; ++a) {
         const Index p = static_cast<Index>(lines_.indices[a]);
+        if (p < down.first || p >= down.first + down.count) continue;
         const double factor = c[i] * static_cast<double>(lines_.values[a]);
-        double* row = h + p * columns_;
+        double* row = h + (p - down.first) * stride;
+        const Index end = std::min(p + 1, across.first + across.count);
         for (Index b = first; b < last; ++b) {
           const Index q = static_cast<Index>(lines_.indices[b]);
-          if (q <= p) row[q] += factor * static_cast<double>(lines_.values[b]);
+          if (q >= across.first && q < end) row[q - across.first] += factor * static_cast<double>(lines_.values[b]);
         }
       }
     }

@@ -16,7 +16,9 @@ class ThinnedRows final : public Rows {
   }
   Index rows() const override { return rows_; }
   Index columns() const override { return x_.columns(); }
-  Index stored() const override { return Index(double(x_.stored()) * double(rows_) / double(std::max<Index>(1, x_.rows()))); }
+  Index stored() const override {
+    return Index(double(x_.stored()) * double(rows_) / double(std::max<Index>(1, x_.rows())));
+  }
   bool sparse() const override { return x_.sparse(); }
   Index block_rows() const override { return size_; }
 
@@ -36,8 +38,15 @@ class ThinnedRows final : public Rows {
   void add_sandwich(Block asked, const double* c, const double* shift, double* h) const override {
     each(asked, [&](Block run, Index at) { x_.add_sandwich(run, c + at, shift, h); });
   }
+  void add_sandwich_tile(Block asked, Block down, Block across, const double* c, const double* shift, double* h,
+                         Index stride) const override {
+    each(asked, [&](Block run, Index at) { x_.add_sandwich_tile(run, down, across, c + at, shift, h, stride); });
+  }
   void add_squares(Block asked, const double* c, double* g) const override {
     each(asked, [&](Block run, Index at) { x_.add_squares(run, c + at, g); });
+  }
+  void add_centred_squares(Block asked, const double* c, const double* m, double* g) const override {
+    each(asked, [&](Block run, Index at) { x_.add_centred_squares(run, c + at, m, g); });
   }
 
  private:
