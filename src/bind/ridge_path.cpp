@@ -131,14 +131,14 @@ void bind_ridge_path(nb::module_& m) {
       "least_squares",
       [](const Rows& rows, Table y, std::optional<Numbers> weights, bool intercept) {
         Fit fit;
-        auto spectrum = std::make_unique<Spectrum>();
+        Spectrum spectrum;
         {
           const nb::gil_scoped_release released;
           const SquaredRisk squared(rows, y, weights, intercept);
           ClosedForm solver(*squared.risk, Stopping{}, true);
           fit = solver.run();
           squared.risk->export_point(fit.point);
-          *spectrum = solver.take_spectrum();
+          spectrum = solver.take_spectrum();
         }
         const std::size_t size = fit.point.size();
         return nb::make_tuple(give<1>(std::move(fit.point), {size}), certificate_as_dict(fit.certificate),

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from tutelage.certificate import Certificate, Reason
+    from tutelage.linear import LinearRegression, Ridge, RidgeClassifier
     from tutelage.machine import get_threads, set_threads, show_versions, threads
 
 __version__ = "0.1.0"
@@ -23,13 +24,25 @@ __version__ = "0.1.0"
 CHAPTERS: dict[str, tuple[str, ...]] = {
     "base": (),
     "certificate": ("Certificate", "Reason"),
+    "linear": ("LinearRegression", "Ridge", "RidgeClassifier"),
     "machine": ("get_threads", "set_threads", "show_versions", "threads"),
     "parameters": (),
 }
 
 _CHAPTER_OF = {name: chapter for chapter, names in CHAPTERS.items() for name in names}
 
-__all__ = ["Certificate", "Reason", "__version__", "get_threads", "set_threads", "show_versions", "threads"]
+__all__ = [
+    "Certificate",
+    "LinearRegression",
+    "Reason",
+    "Ridge",
+    "RidgeClassifier",
+    "__version__",
+    "get_threads",
+    "set_threads",
+    "show_versions",
+    "threads",
+]
 
 
 def __getattr__(name: str) -> Any:

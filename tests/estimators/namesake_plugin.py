@@ -42,7 +42,7 @@ def swap() -> list[str]:
     swapped = []
     for chapter in PUBLIC:
         public = importlib.import_module(f"sklearn.{chapter}")
-        for name in sorted(set(public.__all__) & set(our_names())):
+        for name in sorted(set(getattr(public, "__all__", ())) & set(our_names())):
             theirs, ours = getattr(public, name), getattr(tutelage, name)
             if not isinstance(ours, type):
                 ours = counted(ours)
