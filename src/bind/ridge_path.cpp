@@ -114,7 +114,8 @@ void bind_ridge_path(nb::module_& m) {
             return nb::make_tuple(squares, give<3>(std::move(out.residuals), {n, k, a}));
           },
           nb::arg("alphas"), nb::arg("keep_residuals"),
-          "Weighted squares of the left-out residuals (alphas x outputs), and the residuals (rows x outputs x alphas).");
+          "Weighted squares of the left-out residuals (alphas x outputs), and the residuals (rows x outputs x "
+          "alphas).");
 
   nb::class_<Spectrum>(m, "Spectrum", "The singular values of a matrix, found when they are asked for.")
       .def("values", [](Spectrum& self) {

@@ -2,12 +2,14 @@
 //
 //     minimise (1 / 2S) sum_i s_i |y_i - W x_i - b|^2 + penalty(W)
 //
-// The minimum solves (G + Q) w = r for each output, G = X_c' s X_c / S, r = X_c' s y_c / S, X_c and y_c centred when there
-// is an intercept. One pass over X makes G and r for all outputs; what follows depends on the shape and the numbers:
+// The minimum solves (G + Q) w = r for each output, G = X_c' s X_c / S, r = X_c' s y_c / S, X_c and y_c centred when
+// there is an intercept. One pass over X makes G and r for all outputs; what follows depends on the shape and the
+// numbers:
 //
 //   gram     d <= n, or any d with a penalty that is not uniform: Cholesky of G + Q.
 //   kernel   n < d: the same solution through the n x n matrix X_c X_c' (uniform penalty, or none).
-//   spectral the factor above has a pivot at rounding level: columns are collinear. Without a penalty X itself is reduced
+//   spectral the factor above has a pivot at rounding level: columns are collinear. Without a penalty X itself is
+//   reduced
 //            by QR, block of rows after block, and solved by its singular values, which squares nothing; with one, the
 //            eigenvectors of G + Q serve. Either gives the solution of least norm.
 //
@@ -102,8 +104,8 @@ class ClosedForm {
     if (by_rows_) return;
     const double loss = moments.energy - gained;
     // Near a perfect fit the difference of two large sums is noise: read X once more.
-    fit.certificate.primal = loss > 1e-5 * moments.energy ? loss + risk_.penalty().value(fit.point.data(), k_, d_)
-                                                          : risk_.value(fit.point);
+    fit.certificate.primal =
+        loss > 1e-5 * moments.energy ? loss + risk_.penalty().value(fit.point.data(), k_, d_) : risk_.value(fit.point);
   }
 
   void symmetric_times(const Vector& h, const double* x, double* out) const {
@@ -257,7 +259,8 @@ class ClosedForm {
           stack[std::size_t(j * room + kept + i)] = root * (dense[std::size_t(i * d_ + j)] - centre[std::size_t(j)]);
         }
         for (Index c = 0; c < k_; ++c) {
-          stack[std::size_t((d_ + c) * room + kept + i)] = root * (y[(first + i) * k_ + c] - centre[std::size_t(d_ + c)]);
+          stack[std::size_t((d_ + c) * room + kept + i)] =
+              root * (y[(first + i) * k_ + c] - centre[std::size_t(d_ + c)]);
         }
       }
       kept += count;

@@ -16,8 +16,8 @@
 
 namespace tutelage {
 
-/// Eigenvalues of a symmetric matrix, ascending; its lower triangle, by rows, is replaced by the eigenvectors, one a row,
-/// or spoiled where they are not wanted.
+/// Eigenvalues of a symmetric matrix, ascending; its lower triangle, by rows, is replaced by the eigenvectors, one a
+/// row, or spoiled where they are not wanted.
 inline Vector eigenvalues(Vector& matrix, Index side, bool vectors) {
   Vector values(static_cast<std::size_t>(side));
   if (side == 0) return values;
@@ -26,7 +26,8 @@ inline Vector eigenvalues(Vector& matrix, Index side, bool vectors) {
   double room = 0;
   int integers = 0, info = 0;
   const char job = vectors ? 'V' : 'N';
-  fortran(blas.dsyevd, job, 'U', side, matrix.data(), side, values.data(), &room, Index(-1), &integers, Index(-1), &info);
+  fortran(blas.dsyevd, job, 'U', side, matrix.data(), side, values.data(), &room, Index(-1), &integers, Index(-1),
+          &info);
   Vector work(std::size_t(room) + 1);
   std::vector<int> more(std::size_t(std::max(1, integers)));
   fortran(blas.dsyevd, job, 'U', side, matrix.data(), side, values.data(), work.data(), Index(work.size()), more.data(),
@@ -84,7 +85,8 @@ struct Moments {
       }
     }
     for (Index c = 0; c < k; ++c) {
-      for (Index j = 0; j < d; ++j) cross[std::size_t(c * d + j)] -= column_mean[std::size_t(j)] * target_mean[std::size_t(c)];
+      for (Index j = 0; j < d; ++j)
+        cross[std::size_t(c * d + j)] -= column_mean[std::size_t(j)] * target_mean[std::size_t(c)];
     }
   }
 

@@ -5,13 +5,13 @@
 // The shorter side of X_c is factored once (moments.hpp):
 //
 //   gram    X_c' s X_c = V e V',    w(alpha) = V (e + alpha)^-1 V' X_c' s y_c.
-//           Leverage of row i: h_i = s_i (|q_i|^2 with weights 1 / (e + alpha)) + s_i / S, q_i = V' x_i. One more reading of
-//           X, by blocks of rows, makes q and everything that follows from it for all alphas.
+//           Leverage of row i: h_i = s_i (|q_i|^2 with weights 1 / (e + alpha)) + s_i / S, q_i = V' x_i. One more
+//           reading of X, by blocks of rows, makes q and everything that follows from it for all alphas.
 //   kernel  K = sqrt(s) X_c X_c' sqrt(s) = U e U',  a(alpha) = U (e + alpha)^-1 U' sqrt(s) y_c,  w = X_c' sqrt(s) a.
 //           With G = (K + alpha)^-1 the left-out residual is a_i / (sqrt(s_i) G_ii).
 //
-// Leaving out row i costs nothing more: its residual under the fit without it is residual_i / (1 - h_i). The intercept is
-// part of the fit and is left out with the row.
+// Leaving out row i costs nothing more: its residual under the fit without it is residual_i / (1 - h_i). The intercept
+// is part of the fit and is left out with the row.
 //
 // Cost: n d min(n, d) for the factor, the same once more for the errors, n min(n, d) for each alpha and output.
 // A row of weight zero has an error like any other in gram form, and none (NaN) in kernel form, which does not see it.
@@ -75,8 +75,8 @@ class RidgePath {
     return means_[std::size_t(d_ + output)] - moved;
   }
 
-  /// How far a point (coefficients, then intercepts) can be from the fit with these alphas, one an output. Where alpha is
-  /// zero the eigenvectors say what is left to gain, elsewhere the strength of the penalty bounds it.
+  /// How far a point (coefficients, then intercepts) can be from the fit with these alphas, one an output. Where alpha
+  /// is zero the eigenvectors say what is left to gain, elsewhere the strength of the penalty bounds it.
   Certificate certify(Vector point, const Vector& alphas) const {
     const double total = risk_.total_weight();
     const Vector outside(point);
@@ -193,12 +193,14 @@ class RidgePath {
     settle(double(std::max(n_, d_)));
     means_.assign(std::size_t(d_ + k_), 0.0);
     for (Index j = 0; risk_.intercept() && j < d_; ++j) {
-      means_[std::size_t(j)] = moments.column_mean[std::size_t(j)] + (risk_.shift().empty() ? 0.0 : risk_.shift()[std::size_t(j)]);
+      means_[std::size_t(j)] =
+          moments.column_mean[std::size_t(j)] + (risk_.shift().empty() ? 0.0 : risk_.shift()[std::size_t(j)]);
     }
     for (Index c = 0; c < k_; ++c) means_[std::size_t(d_ + c)] = moments.target_mean[std::size_t(c)];
     centre_.assign(std::size_t(side_), 0.0);
     for (Index e = 0; e < side_; ++e) {
-      for (Index j = 0; j < d_; ++j) centre_[std::size_t(e)] += vectors_[std::size_t(e * d_ + j)] * means_[std::size_t(j)];
+      for (Index j = 0; j < d_; ++j)
+        centre_[std::size_t(e)] += vectors_[std::size_t(e * d_ + j)] * means_[std::size_t(j)];
     }
     targets_.assign(std::size_t(k_ * side_), 0.0);
     for (Index c = 0; c < k_; ++c) {
@@ -234,7 +236,8 @@ class RidgePath {
       for (Index e = 0; e < side_; ++e) {
         double along = 0;
         for (Index i = 0; i < n_; ++i) {
-          along += vectors_[std::size_t(e * n_ + i)] * root(i) * (risk_.sample().y[i * k_ + c] - means_[std::size_t(d_ + c)]);
+          along += vectors_[std::size_t(e * n_ + i)] * root(i) *
+                   (risk_.sample().y[i * k_ + c] - means_[std::size_t(d_ + c)]);
         }
         targets_[std::size_t(c * side_ + e)] = along;
       }
@@ -249,14 +252,16 @@ class RidgePath {
     }
   }
 
-  void block(Block rows, Index a, const Vector& shares, const Vector& scaled, double* squares, double* residuals) const {
+  void block(Block rows, Index a, const Vector& shares, const Vector& scaled, double* squares,
+             double* residuals) const {
     const Index count = rows.count;
     Vector q(std::size_t(count * side_)), square(q.size());
     place_rows(rows, q);
     for (std::size_t j = 0; j < q.size(); ++j) square[j] = q[j] * q[j];
     Vector spread(std::size_t(count * a), 0.0), fits(std::size_t(count * a * k_), 0.0);
     if (side_ > 0 && count > 0) {
-      fortran(blas.dgemm, 'T', 'N', a, count, side_, 1.0, shares.data(), side_, square.data(), side_, 0.0, spread.data(), a);
+      fortran(blas.dgemm, 'T', 'N', a, count, side_, 1.0, shares.data(), side_, square.data(), side_, 0.0,
+              spread.data(), a);
       fortran(blas.dgemm, 'T', 'N', a * k_, count, side_, 1.0, scaled.data(), side_, q.data(), side_, 0.0, fits.data(),
               a * k_);
     }
