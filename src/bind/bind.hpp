@@ -9,6 +9,8 @@
 namespace nb = nanobind;
 
 void bind_curvature(nb::module_& m);
+void bind_losses(nb::module_& m);
 void bind_machine(nb::module_& m);
+void bind_penalties(nb::module_& m);
 void bind_risk(nb::module_& m);
 void bind_temporary(nb::module_& m);

@@ -5,6 +5,8 @@
 NB_MODULE(TUTELAGE_MODULE, m) {
   m.attr("__name__") = "tutelage._core";
   bind_machine(m);
+  bind_losses(m);
+  bind_penalties(m);
   bind_temporary(m);
   bind_risk(m);
   bind_curvature(m);

@@ -32,11 +32,14 @@ nb::dict as_dict(const Certificate& c) {
   return out;
 }
 
-nb::tuple minimise_rows(const Rows& rows, Numbers y, std::optional<Numbers> weights, const std::shared_ptr<AnyLoss>& loss,
-                        const AnyPenalty& penalty, bool intercept, std::optional<Numbers> start,
-                        const std::string& solver, double tol, Index max_rounds, double time_limit) {
-  if (Index(y.size()) != rows.rows() * loss->targets()) throw std::invalid_argument("y does not have a target for each row");
-  if (weights && Index(weights->size()) != rows.rows()) throw std::invalid_argument("there is not a weight for each row");
+nb::tuple minimise_rows(const Rows& rows, Numbers y, std::optional<Numbers> weights,
+                        const std::shared_ptr<AnyLoss>& loss, const AnyPenalty& penalty, bool intercept,
+                        std::optional<Numbers> start, const std::string& solver, double tol, Index max_rounds,
+                        double time_limit) {
+  if (Index(y.size()) != rows.rows() * loss->targets())
+    throw std::invalid_argument("y does not have a target for each row");
+  if (weights && Index(weights->size()) != rows.rows())
+    throw std::invalid_argument("there is not a weight for each row");
   Stopping stopping;
   stopping.tol = tol;
   stopping.max_rounds = max_rounds;
@@ -51,7 +54,8 @@ nb::tuple minimise_rows(const Rows& rows, Numbers y, std::optional<Numbers> weig
     const Risk risk({&rows, y.data(), weights ? weights->data() : nullptr}, *loss, penalty, intercept);
     Vector point(std::size_t(risk.size()), 0.0);
     if (start) {
-      if (Index(start->size()) != risk.size()) throw std::invalid_argument("start does not have the size of the answer");
+      if (Index(start->size()) != risk.size())
+        throw std::invalid_argument("start does not have the size of the answer");
       point.assign(start->data(), start->data() + start->size());
     }
     fit = minimise(risk, loss, solver_named(solver), std::move(point), stopping);

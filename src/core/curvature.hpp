@@ -1,7 +1,7 @@
 // Sums of curvature: the Hessian of the mean loss, or as much of it as is wanted.
 //
-// With k scores the Hessian has k x k blocks sum_i s_i h_i[a][b] x_i x_i', h_i the Hessian of the loss in the scores of row
-// i. A form says which blocks are kept: all of them, the k on the diagonal, or the diagonal of those. Columns are
+// With k scores the Hessian has k x k blocks sum_i s_i h_i[a][b] x_i x_i', h_i the Hessian of the loss in the scores of
+// row i. A form says which blocks are kept: all of them, the k on the diagonal, or the diagonal of those. Columns are
 // centred by `shift` while they are read, and the intercept is a column of ones.
 #pragma once
 #include <algorithm>
@@ -12,8 +12,8 @@
 
 namespace tutelage {
 
-/// How much of the Hessian is kept: all, one matrix for each score, one matrix that serves every score (the squared loss
-/// of several outputs), or the diagonal.
+/// How much of the Hessian is kept: all, one matrix for each score, one matrix that serves every score (the squared
+/// loss of several outputs), or the diagonal.
 enum class Curvature { none, full, blocks, shared, diagonal };
 
 class CurvatureSum {
@@ -44,7 +44,8 @@ class CurvatureSum {
   void add(Block block, const double* y, const double* s, const double* z, const double* diagonal, double* sum) const {
     std::vector<double> weights(std::size_t(block.count * pairs()));
     keep({0, block.count}, y, s, z, diagonal, weights.data(), block.count);
-    for (Index p = 0; p < pairs(); ++p) add_piece(block, weights.data() + p * block.count, sum + p * length() / pairs());
+    for (Index p = 0; p < pairs(); ++p)
+      add_piece(block, weights.data() + p * block.count, sum + p * length() / pairs());
   }
 
   /// Keeps the weights of a block, one run of all rows for each pair; stride is the number of rows kept in all.
@@ -83,8 +84,8 @@ class CurvatureSum {
     }
   }
 
-  /// From sums to the matrix (times scale): row-major, lower triangle. full: order k * d coefficients, then k intercepts.
-  /// blocks, shared: k matrices, or one, of order d + intercept. diagonal: in the order of a point.
+  /// From sums to the matrix (times scale): row-major, lower triangle. full: order k * d coefficients, then k
+  /// intercepts. blocks, shared: k matrices, or one, of order d + intercept. diagonal: in the order of a point.
   void assemble(const double* sum, double scale, std::vector<double>& out) const {
     const Index piece = length() / pairs();
     if (form_ == Curvature::diagonal) {

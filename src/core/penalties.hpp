@@ -16,6 +16,7 @@
 #include "core/penalties/bounded.hpp"
 #include "core/penalties/concave.hpp"
 #include "core/penalties/constraints.hpp"
+#include "core/penalties/general.hpp"
 #include "core/penalties/groups.hpp"
 #include "core/penalties/prior.hpp"
 #include "core/penalties/scalar.hpp"

@@ -1,4 +1,5 @@
-// The risk of a linear model: its value, its gradient and its curvature. The only loops over samples of the batch solvers.
+// The risk of a linear model: its value, its gradient and its curvature. The only loops over samples of the batch
+// solvers.
 //
 //     risk(W, b) = (1 / S) sum_i s_i loss(y_i, z_i) + penalty(W),     z_i = W (x_i - m) + b
 //
@@ -33,8 +34,8 @@ inline double norm(const Vector& a) { return std::sqrt(dot(a, a)); }
 /// The data of a fit, none of it owned.
 struct Sample {
   const Rows* x = nullptr;
-  const double* y = nullptr;       // rows x loss.targets()
-  const double* weights = nullptr; // s, or nullptr when every weight is one
+  const double* y = nullptr;        // rows x loss.targets()
+  const double* weights = nullptr;  // s, or nullptr when every weight is one
 };
 
 class Risk {

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from tutelage.certificate import Certificate, Reason
+    from tutelage.features import Basis, Buckets, Conjunctions, OneHot, Polynomial, Squares, Standardise
     from tutelage.machine import get_threads, set_threads, show_versions, threads
 
 __version__ = "0.1.0"
@@ -23,14 +24,33 @@ __version__ = "0.1.0"
 CHAPTERS: dict[str, tuple[str, ...]] = {
     "base": (),
     "certificate": ("Certificate", "Reason"),
+    "features": ("Basis", "Buckets", "Conjunctions", "OneHot", "Polynomial", "Squares", "Standardise"),
+    "labels": (),
     "linear": ("LogisticRegression", "LogisticRegressionCV"),
+    "losses": (),
     "machine": ("get_threads", "set_threads", "show_versions", "threads"),
     "parameters": (),
+    "penalties": (),
 }
 
 _CHAPTER_OF = {name: chapter for chapter, names in CHAPTERS.items() for name in names}
 
-__all__ = ["Certificate", "Reason", "__version__", "get_threads", "set_threads", "show_versions", "threads"]
+__all__ = [
+    "Basis",
+    "Buckets",
+    "Certificate",
+    "Conjunctions",
+    "OneHot",
+    "Polynomial",
+    "Reason",
+    "Squares",
+    "Standardise",
+    "__version__",
+    "get_threads",
+    "set_threads",
+    "show_versions",
+    "threads",
+]
 
 
 def __getattr__(name: str) -> Any:

@@ -154,22 +154,26 @@ class Estimator(Declared, _BaseEstimator):
         """
         if not reset:
             check_is_fitted(self)
-        return self._tidy(validate_data(self, X, reset=reset, **self._array_options()))
+        return self._tidy(self._check_arrays(X, reset=reset))
 
-    def _array_options(self) -> dict[str, Any]:
+    def _check_arrays(self, *arrays: Any, **options: Any) -> Any:
+        """Let scikit-learn check X, or X and y."""
         # The tags, rather than `accepts`, decide: a parameter may change them (kernel="precomputed").
         tags = self.__sklearn_tags__().input_tags
-        return {
-            "accept_sparse": ("csr", "csc") if tags.sparse else False,
-            "dtype": self.accepts.dtypes,
-            "order": self.accepts.order,
-            "ensure_all_finite": "allow-nan" if tags.allow_nan else True,
-        }
+        with np.errstate(invalid="ignore"):  # the test for infinity sums, and finite values may add up to inf - inf
+            return validate_data(
+                self,
+                *arrays,
+                accept_sparse=("csr", "csc") if tags.sparse else False,
+                dtype=self.accepts.dtypes,
+                order=self.accepts.order,
+                ensure_all_finite="allow-nan" if tags.allow_nan else True,
+                **options,
+            )
 
     def _tidy(self, X: Matrix) -> Matrix:
         """Merge duplicate entries of a sparse matrix, in a copy; refuse negative entries where they make no sense."""
-        is_sparse: bool = sparse.issparse(X)
-        if is_sparse and not X.has_canonical_format:
+        if is_sparse(X) and not X.has_canonical_format:
             X = X.copy()
             X.sum_duplicates()
         if self.accepts.non_negative:
@@ -246,7 +250,7 @@ class Classifier(_ClassifierMixin, Estimator):
             the weights with the learner's ``class_weight`` multiplied in.
         """
         self.check_parameters()
-        X, y = validate_data(self, X, y, reset=reset, multi_output=self.accepts.many_outputs, **self._array_options())
+        X, y = self._check_arrays(X, y, reset=reset, multi_output=self.accepts.many_outputs)
         X = self._tidy(X)
         weight = self._validate_weight(sample_weight, X)
         if self.accepts.many_outputs and y.ndim == 2:
@@ -318,15 +322,7 @@ class Regressor(_RegressorMixin, Estimator):
             X, the targets as float64, and the weights.
         """
         self.check_parameters()
-        X, y = validate_data(
-            self,
-            X,
-            y,
-            reset=reset,
-            multi_output=self.accepts.many_outputs,
-            y_numeric=True,
-            **self._array_options(),
-        )
+        X, y = self._check_arrays(X, y, reset=reset, multi_output=self.accepts.many_outputs, y_numeric=True)
         return TrainingData(self._tidy(X), _numbers(y), self._validate_weight(sample_weight, X))
 
 
@@ -348,6 +344,11 @@ def _numbers(y: npt.NDArray[Any]) -> Floats:
             "convert them, or "
             "use a classifier."
         ) from None
+
+
+def is_sparse(X: Matrix) -> bool:
+    """Tell whether rows are a SciPy sparse matrix or array."""
+    return bool(sparse.issparse(X))
 
 
 def draw_seed(random_state: Any) -> int:

@@ -163,6 +163,20 @@ class OtherDefault(Base):
     extra: bool = False
 
 
+class Grandchild(OtherDefault):
+    """Changes nothing."""
+
+
+class Sibling(Base):
+    """Another branch."""
+
+    tol = 0.5
+
+
+class Diamond(Grandchild, Sibling):
+    """Both branches."""
+
+
 class OneLess(Base):
     """Fixes a parameter."""
 
@@ -201,9 +215,25 @@ def test_subclasses_inherit_change_add_and_take_away() -> None:
         "extra": ("KEYWORD_ONLY", False),
     }
     assert parameters_of(OneLess) == {name: one for name, one in parameters_of(Base).items() if name != "solver"}
+    assert parameters_of(Grandchild) == parameters_of(OtherDefault)
+    assert parameters_of(Diamond) == parameters_of(OtherDefault) | {"tol": ("KEYWORD_ONLY", 0.5)}
     assert OneLess().solver == "newton"
     assert "solver" not in OneLess().get_params()
     assert Base().alpha == 1.0
+
+
+def test_classes_made_inside_functions_know_the_names_around_them() -> None:
+    Small = Annotated[float, Interval(0, 0.1)]
+
+    class Local(Declared):
+        step: Small = 0.05
+
+    class Below(Local):
+        more: Small | None = None
+
+    assert Below(more=0.01).check_parameters() is None  # type: ignore[func-returns-value]
+    with pytest.raises(InvalidParameterError, match="'step' parameter of Below"):
+        Below(step=1).check_parameters()
 
 
 def test_required_parameters_come_first_and_have_no_default() -> None:
@@ -390,6 +420,12 @@ sys.stdout.buffer.write(cloudpickle.dumps(Mine(alpha=-2.0)))
     assert "Strength." in type(model).__doc__
     with pytest.raises(InvalidParameterError, match="'alpha' parameter of Mine"):
         model.check_parameters()
+
+
+def test_the_module_needs_neither_scipy_nor_scikit_learn() -> None:
+    code = "import sys, tutelage.parameters; print(*{name.partition('.')[0] for name in sys.modules})"
+    loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True, text=True).stdout.split()
+    assert not {"scipy", "sklearn"} & set(loaded)
 
 
 @pytest.mark.slow

@@ -172,7 +172,7 @@ struct WestonWatkins {
   /// The root of t = z_y + sum_c clip(z_c - t + 1, 0, step): increasing and piecewise linear in t, so Newton's method
   /// inside a bracket ends on the piece that holds the root.
   double raised(Index label, const double* z, double step) const {
-    double low = z[label], high = z[label] + step * double(k - 1), t = low;
+    double low = z[label] - 1, high = z[label] + step * double(k - 1) + 1, t = z[label];
     for (int round = 0; round < 100; ++round) {
       double excess = t - z[label], rate = 1;
       for (Index c = 0; c < k; ++c) {
@@ -181,12 +181,10 @@ struct WestonWatkins {
         excess -= numerics::clip(over, 0.0, step);
         rate += over > 0 && over < step ? 1 : 0;
       }
-      if (excess == 0) break;
-      // Strictly inside the bracket from the second step on: between two flat ends Newton would jump to and fro.
-      (excess > 0 ? high : low) = t;
+      (excess > 0 ? high : low) = t;  // an end of the bracket has been tried: a step onto it would go in circles
       double next = t - excess / rate;
-      if (!(next > low && next < high) && !(round == 0 && next == high)) next = low + (high - low) / 2;
-      if (next == t || next == low) break;
+      if (next == t) break;
+      if (!(next > low && next < high)) next = low + (high - low) / 2;
       t = next;
     }
     return t;

@@ -1,8 +1,8 @@
 // Cholesky's factorisation A = L L', blocked, in rows, and the same bits on any number of threads.
 //
-// Right-looking: factor a diagonal block, solve the panel below it, subtract the panel's products from what is left. The
-// last step holds the arithmetic (n^3 / 3 multiply-adds) and runs over tiles in parallel; each tile is made of 4 x 4 dot
-// products, so both operands are read along rows. LAPACK would do, but its bits depend on its threads.
+// Right-looking: factor a diagonal block, solve the panel below it, subtract the panel's products from what is left.
+// The last step holds the arithmetic (n^3 / 3 multiply-adds) and runs over tiles in parallel; each tile is made of 4 x
+// 4 dot products, so both operands are read along rows. LAPACK would do, but its bits depend on its threads.
 #pragma once
 #include <algorithm>
 #include <cmath>
@@ -93,7 +93,8 @@ inline bool cholesky(double* a, Index n, double floor = 0) {
     parallel_for(tiles, [&](Index reversed) {
       const Index t = tiles - 1 - reversed;  // the longest rows first
       const Index from = end + t * tile, to = std::min(n, from + tile);
-      for (Index left = end; left < to; left += tile) update_tile(a, n, k, width, from, to, left, std::min(left + tile, to));
+      for (Index left = end; left < to; left += tile)
+        update_tile(a, n, k, width, from, to, left, std::min(left + tile, to));
     });
   }
   return true;

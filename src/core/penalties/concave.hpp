@@ -14,7 +14,7 @@ namespace tutelage {
 /// The candidate u >= 0 with the least (u - v)^2 / 2 + step value(u); the smallest of several.
 template <class P>
 double best_of(const P& penalty, double v, double step, std::initializer_list<double> candidates) {
-  double best = 0, least = infinity;
+  double best = v != v ? v : 0, least = infinity;
   for (const double u : candidates) {
     const double objective = (u - v) * (u - v) / 2 + step * penalty.value(u);
     if (objective < least) best = u, least = objective;

@@ -1,12 +1,15 @@
 // Losses with kinks: a sequence of smooth problems whose answers converge to the exact one.
 //
-// Copy the scores, u = X w + b, and let multipliers alpha pay for the copies (Hestenes 1969, Powell 1969). Minimising over u
-// in closed form leaves a smooth loss, the envelope (losses/envelope.hpp), and any solver for smooth losses does the rest:
+// Copy the scores, u = X w + b, and let multipliers alpha pay for the copies (Hestenes 1969, Powell 1969). Minimising
+// over u in closed form leaves a smooth loss, the envelope (losses/envelope.hpp), and any solver for smooth losses does
+// the rest:
 //
 //   1. minimise the risk of the envelope, warm-started;
 //   2. alpha = the slopes there, which are subgradients of the loss;
-//   3. prove: the envelope lies below the loss, so a lower bound for its risk is one for the risk itself, and the primal
-//      is the risk itself at the point. If the gap is not small enough, sharpen sigma when it shrinks slowly, and repeat.
+//   3. prove: the envelope lies below the loss, so a lower bound for its risk is one for the risk itself, and the
+//   primal
+//      is the risk itself at the point. If the gap is not small enough, sharpen sigma when it shrinks slowly, and
+//      repeat.
 //
 // For losses made of lines and parabolas the active pieces settle after a few rounds and the answer is then exact.
 // Cost: 5 to 15 smooth fits, each warm. Where X'DX over the active rows is singular and there is no penalty, the inner
@@ -60,7 +63,8 @@ class AugmentedLagrangian {
       before = best.certificate.gap;
 
       const std::shared_ptr<AnyLoss> envelope = make_envelope(loss_, sigma);
-      const Risk smooth({sample.x, rows.data(), sample.weights}, *envelope, risk_.penalty(), risk_.intercept(), risk_.shift());
+      const Risk smooth({sample.x, rows.data(), sample.weights}, *envelope, risk_.penalty(), risk_.intercept(),
+                        risk_.shift());
       Stopping inner = stopping_;
       inner.tol = std::max(0.2 * stopping_.tol, std::min(1e-2, 0.02 * best.certificate.relative_gap()));
       inner.time_limit = std::max(0.0, stopping_.time_limit - watch_.seconds());

@@ -8,9 +8,9 @@
 //
 //     dual(theta) = -(1 / S) sum_i s_i conjugate(y_i, theta_i) - penalty*(-(1 / S) X' s theta)  <=  minimum of primal,
 //
-// so primal - dual is an upper bound on the distance to the optimum that needs no trust in the solver. `tol` is relative:
-// a fit has converged when gap <= tol * |primal|. Where no dual exists (a loss or penalty that is not convex or whose
-// conjugate is not known) the residual of the optimality conditions stands in its place and `measure` says so.
+// so primal - dual is an upper bound on the distance to the optimum that needs no trust in the solver. `tol` is
+// relative: a fit has converged when gap <= tol * |primal|. Where no dual exists (a loss or penalty that is not convex
+// or whose conjugate is not known) the residual of the optimality conditions stands in its place and `measure` says so.
 #pragma once
 #include <chrono>
 #include <cmath>
@@ -26,26 +26,40 @@ enum class Reason { converged, rounding, rounds, time, separable, unbounded, int
 
 constexpr std::string_view name(Reason reason) {
   switch (reason) {
-    case Reason::converged: return "converged";
-    case Reason::rounding: return "rounding";
-    case Reason::rounds: return "rounds";
-    case Reason::time: return "time";
-    case Reason::separable: return "separable";
-    case Reason::unbounded: return "unbounded";
-    case Reason::interrupted: return "interrupted";
+    case Reason::converged:
+      return "converged";
+    case Reason::rounding:
+      return "rounding";
+    case Reason::rounds:
+      return "rounds";
+    case Reason::time:
+      return "time";
+    case Reason::separable:
+      return "separable";
+    case Reason::unbounded:
+      return "unbounded";
+    case Reason::interrupted:
+      return "interrupted";
   }
   return "unknown";
 }
 
 constexpr std::string_view sentence(Reason reason) {
   switch (reason) {
-    case Reason::converged: return "The requested tolerance was reached.";
-    case Reason::rounding: return "No further progress is possible in floating-point arithmetic.";
-    case Reason::rounds: return "The limit of rounds was reached before the requested tolerance.";
-    case Reason::time: return "The time limit was reached before the requested tolerance.";
-    case Reason::separable: return "The data are separable: without a penalty the loss has no minimum.";
-    case Reason::unbounded: return "The objective decreases without bound: it has no minimum.";
-    case Reason::interrupted: return "The fit was interrupted.";
+    case Reason::converged:
+      return "The requested tolerance was reached.";
+    case Reason::rounding:
+      return "No further progress is possible in floating-point arithmetic.";
+    case Reason::rounds:
+      return "The limit of rounds was reached before the requested tolerance.";
+    case Reason::time:
+      return "The time limit was reached before the requested tolerance.";
+    case Reason::separable:
+      return "The data are separable: without a penalty the loss has no minimum.";
+    case Reason::unbounded:
+      return "The objective decreases without bound: it has no minimum.";
+    case Reason::interrupted:
+      return "The fit was interrupted.";
   }
   return "unknown";
 }
@@ -56,16 +70,14 @@ enum class Measure {
   stationarity,  // largest violation of the optimality conditions, relative to its size at zero coefficients
 };
 
-constexpr std::string_view name(Measure measure) {
-  return measure == Measure::duality ? "duality" : "stationarity";
-}
+constexpr std::string_view name(Measure measure) { return measure == Measure::duality ? "duality" : "stationarity"; }
 
 struct Certificate {
   double primal = infinity;
-  double dual = -infinity;    // -infinity where no dual exists
-  double gap = infinity;      // see `measure`
-  double passes = 0;          // readings of the whole matrix; a reading of some columns or rows counts as that part
-  Index rounds = 0;           // outer rounds of the solver that ran
+  double dual = -infinity;  // -infinity where no dual exists
+  double gap = infinity;    // see `measure`
+  double passes = 0;        // readings of the whole matrix; a reading of some columns or rows counts as that part
+  Index rounds = 0;         // outer rounds of the solver that ran
   double seconds = 0;
   Reason reason = Reason::rounds;
   Measure measure = Measure::duality;
@@ -80,9 +92,9 @@ struct Certificate {
 
 /// When to stop.
 struct Stopping {
-  double tol = 1e-6;               // relative gap
+  double tol = 1e-6;  // relative gap
   Index max_rounds = 1000;
-  double time_limit = infinity;    // seconds
+  double time_limit = infinity;  // seconds
   /// Polled between rounds from the calling thread; true ends the fit. May be empty, may throw.
   std::function<bool()> interrupted;
 };
@@ -92,9 +104,7 @@ class Watch {
  public:
   explicit Watch(const Stopping& stopping) : stopping_(stopping), start_(std::chrono::steady_clock::now()) {}
 
-  double seconds() const {
-    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
-  }
+  double seconds() const { return std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count(); }
 
   /// True when the fit must end now; then certificate.reason says why (time, interrupted).
   bool expired(Certificate& certificate) const {
@@ -109,9 +119,9 @@ class Watch {
     return false;
   }
 
-  /// True when the gap is small enough; then certificate.reason says whether by tolerance or by rounding. `scale` is the
-  /// primal at zero: below 1e-15 of it a difference of two sums is noise, and the fit ends with what it has. A gap that
-  /// is slightly negative is noise too and counts as zero.
+  /// True when the gap is small enough; then certificate.reason says whether by tolerance or by rounding. `scale` is
+  /// the primal at zero: below 1e-15 of it a difference of two sums is noise, and the fit ends with what it has. A gap
+  /// that is slightly negative is noise too and counts as zero.
   bool converged(Certificate& certificate, double scale) const {
     if (certificate.relative_gap() <= stopping_.tol) {
       certificate.reason = Reason::converged;

@@ -2,12 +2,14 @@
 //
 //     minimise (1 / 2S) sum_i s_i |y_i - W x_i - b|^2 + penalty(W)
 //
-// The minimum solves (G + Q) w = r for each output, G = X_c' s X_c / S, r = X_c' s y_c / S, X_c and y_c centred when there
-// is an intercept. One pass over X makes G and r for all outputs; what follows depends on the shape and the numbers:
+// The minimum solves (G + Q) w = r for each output, G = X_c' s X_c / S, r = X_c' s y_c / S, X_c and y_c centred when
+// there is an intercept. One pass over X makes G and r for all outputs; what follows depends on the shape and the
+// numbers:
 //
 //   gram     d <= n, or any d with a penalty that is not uniform: Cholesky of G + Q.
 //   kernel   n < d: the same solution through the n x n matrix X_c X_c' (uniform penalty, or none).
-//   spectral the factor above has a pivot at rounding level: columns are collinear. Without a penalty X itself is reduced
+//   spectral the factor above has a pivot at rounding level: columns are collinear. Without a penalty X itself is
+//   reduced
 //            by QR, block of rows after block, and solved by its singular values, which squares nothing; with one, the
 //            eigenvectors of G + Q serve. Either gives the solution of least norm.
 //
@@ -87,7 +89,8 @@ class ClosedForm {
     for (Index j = 0; risk_.intercept() && j < d_; ++j) border[std::size_t(j)] = g[std::size_t(d_ * side + j)];
     for (Index i = 0; i < d_; ++i) {
       for (Index j = 0; j <= i; ++j) {
-        h[std::size_t(i * d_ + j)] = g[std::size_t(i * side + j)] - border[std::size_t(i)] * border[std::size_t(j)] / all;
+        h[std::size_t(i * d_ + j)] =
+            g[std::size_t(i * side + j)] - border[std::size_t(i)] * border[std::size_t(j)] / all;
       }
     }
     for (Index c = 0; risk_.intercept() && c < k_; ++c) {
@@ -112,8 +115,8 @@ class ClosedForm {
     }
     const double loss = energy - gained;
     // Near a perfect fit the difference of two large sums is noise: read X once more.
-    fit.certificate.primal = loss > 1e-5 * energy ? loss + risk_.penalty().value(fit.point.data(), k_, d_)
-                                                  : risk_.value(fit.point);
+    fit.certificate.primal =
+        loss > 1e-5 * energy ? loss + risk_.penalty().value(fit.point.data(), k_, d_) : risk_.value(fit.point);
   }
 
   double r_intercept(const Risk::Local& local, Index c) const { return -local.gradient[std::size_t(k_ * d_ + c)]; }
@@ -252,7 +255,8 @@ class ClosedForm {
           stack[std::size_t(j * room + kept + i)] = root * (dense[std::size_t(i * d_ + j)] - centre[std::size_t(j)]);
         }
         for (Index c = 0; c < k_; ++c) {
-          stack[std::size_t((d_ + c) * room + kept + i)] = root * (y[(first + i) * k_ + c] - centre[std::size_t(d_ + c)]);
+          stack[std::size_t((d_ + c) * room + kept + i)] =
+              root * (y[(first + i) * k_ + c] - centre[std::size_t(d_ + c)]);
         }
       }
       kept += count;
@@ -391,7 +395,8 @@ class ClosedForm {
           const Index row = first + i, column = first + j;
           const double root = s == nullptr ? 1.0 : std::sqrt(s[row] * s[column]);
           kernel[std::size_t(row * n_ + column)] =
-              root * (products[std::size_t(i * count + j)] - toward[std::size_t(row)] - toward[std::size_t(column)] + square);
+              root *
+              (products[std::size_t(i * count + j)] - toward[std::size_t(row)] - toward[std::size_t(column)] + square);
         }
       }
     });

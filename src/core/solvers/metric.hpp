@@ -1,13 +1,14 @@
 // A metric: an approximation of the Hessian of a risk that is cheap to solve with.
 //
-// It is the Hessian itself (Newton), one matrix for each score (many classes), or a diagonal (many columns). It may come
-// from a sample of the rows; then its diagonal is raised to that of all rows, so that a column the sample has hardly
-// seen does not send the step far away.
+// It is the Hessian itself (Newton), one matrix for each score (many classes), or a diagonal (many columns). It may
+// come from a sample of the rows; then its diagonal is raised to that of all rows, so that a column the sample has
+// hardly seen does not send the step far away.
 #pragma once
 #include <algorithm>
 #include <cmath>
 
 #include "core/machine/cholesky.hpp"
+#include "core/matrices/thinned.hpp"
 #include "core/risk.hpp"
 
 namespace tutelage {
@@ -96,7 +97,8 @@ class Metric {
     for (Index c = 0; c < scores_; ++c) {
       std::fill(h.begin(), h.end(), 0.0);
       penalty.add_hessian(c, columns_, h.data());
-      double* to = form_ == Curvature::full ? matrix_.data() + c * columns_ * (side + 1) : matrix_.data() + c * side * side;
+      double* to =
+          form_ == Curvature::full ? matrix_.data() + c * columns_ * (side + 1) : matrix_.data() + c * side * side;
       for (Index i = 0; i < columns_; ++i) {
         for (Index j = 0; j <= i; ++j) to[i * side + j] += h[std::size_t(i * columns_ + j)];
       }
@@ -124,5 +126,25 @@ class Metric {
   Index scores_ = 0, columns_ = 0, size_ = 0;
   bool intercept_ = false;
 };
+
+/// The factored metric at a point: of all rows, or of about `rows` of them, every so many blocks.
+inline Metric metric_at(const Risk& risk, const Vector& point, Curvature form, Index rows) {
+  Risk::Local local;
+  if (rows <= 0 || risk.rows() < 2 * rows) {
+    risk.evaluate(point, local, false, form);
+    Metric metric(risk, form, std::move(local.curvature));
+    metric.factor();
+    return metric;
+  }
+  const ThinnedSample thin(risk.sample(), risk.loss().targets(), risk.rows() / rows);
+  const Risk sampled(thin.sample(), risk.loss(), risk.penalty(), risk.intercept(), risk.shift());
+  sampled.evaluate(point, local, false, form);
+  Metric metric(sampled, form, std::move(local.curvature));
+  risk.evaluate(point, local, false, Curvature::diagonal);
+  metric.raise_diagonal(Metric(risk, Curvature::diagonal, std::move(local.curvature)).diagonal());
+  metric.factor();
+  risk.count_passes(sampled.passes() * double(sampled.rows()) / double(risk.rows()));
+  return metric;
+}
 
 }  // namespace tutelage

@@ -106,16 +106,22 @@ inline Solver choose(const Risk& risk) {
   return minimise_detail::hessian_price(risk) < 20 && risk.size() <= 2000 ? Solver::newton : Solver::truncated_newton;
 }
 
-/// Minimises a risk from a start in its internal coordinates. The loss is shared, since its envelope may outlive the call.
+/// Minimises a risk from a start in its internal coordinates. The loss is shared, since its envelope may outlive the
+/// call.
 inline Fit minimise_inside(const Risk& risk, const std::shared_ptr<const AnyLoss>& loss, Solver solver, Vector start,
                            const Stopping& stopping) {
   if (solver == Solver::automatic) solver = choose(risk);
   switch (solver) {
     case Solver::automatic:
-    case Solver::closed_form: return ClosedForm(risk, stopping).run();
+    case Solver::closed_form:
+      return ClosedForm(risk, stopping).run();
     case Solver::newton:
       return QuasiNewtonSolver(risk, minimise_detail::newton_plan(risk), stopping).run(std::move(start), "newton");
-    case Solver::truncated_newton: return TruncatedNewton(risk, stopping).run(std::move(start));
+    case Solver::truncated_newton: {
+      const bool dense = !risk.sample().x->sparse() && risk.columns() <= 3000;
+      const Curvature form = dense ? Curvature::blocks : Curvature::diagonal;
+      return TruncatedNewton(risk, form, dense ? 4 * risk.columns() : 0, stopping).run(std::move(start));
+    }
     case Solver::lbfgs: {
       QuasiNewton plan;
       plan.form = risk.loss().facts().has_curvature ? Curvature::diagonal : Curvature::none;
@@ -123,11 +129,14 @@ inline Fit minimise_inside(const Risk& risk, const std::shared_ptr<const AnyLoss
       plan.memory = 20;
       return QuasiNewtonSolver(risk, plan, stopping).run(std::move(start), "lbfgs");
     }
-    case Solver::proximal_gradient: return ProximalGradient(risk, stopping).run(std::move(start));
+    case Solver::proximal_gradient:
+      return ProximalGradient(risk, stopping).run(std::move(start));
     case Solver::augmented_lagrangian:
-      return AugmentedLagrangian(risk, loss, stopping, [](const Risk& smooth, Vector point, const Stopping& inner) {
-               return minimise_inside(smooth, nullptr, Solver::automatic, std::move(point), inner);
-             }).run(std::move(start));
+      return AugmentedLagrangian(risk, loss, stopping,
+                                 [](const Risk& smooth, Vector point, const Stopping& inner) {
+                                   return minimise_inside(smooth, nullptr, Solver::automatic, std::move(point), inner);
+                                 })
+          .run(std::move(start));
   }
   throw std::logic_error("a solver without a case");
 }

@@ -1,8 +1,8 @@
 // Newton's method for smooth losses and quadratic penalties, from a sample of the rows to all of them.
 //
 // One loop serves Newton, sampled Newton and L-BFGS: a limited-memory quasi-Newton iteration whose first matrix is a
-// `Metric`. With the Hessian of the current point as metric a step is Newton's; with one from an earlier point or from a
-// sample of the rows it is a chord step that the memory corrects; with a diagonal it is L-BFGS.
+// `Metric`. With the Hessian of the current point as metric a step is Newton's; with one from an earlier point or from
+// a sample of the rows it is a chord step that the memory corrects; with a diagonal it is L-BFGS.
 //
 //   1. On many rows, solve the problem on every m-th block of them first. Its minimum is within the statistical error
 //      of the full one, and its Hessian is the metric to continue with.
@@ -17,11 +17,11 @@
 #include <cmath>
 #include <deque>
 
+#include "core/matrices/thinned.hpp"
 #include "core/risk.hpp"
 #include "core/solvers/certificate.hpp"
 #include "core/solvers/metric.hpp"
 #include "core/solvers/proof.hpp"
-#include "core/matrices/thinned.hpp"
 
 namespace tutelage {
 

@@ -5,10 +5,11 @@
 // provided sum_i s_i theta_i = 0 (an unpenalised intercept) and penalty*(v) is finite. Two repairs make it so:
 //
 // 1. The intercept is first minimised exactly, which needs scores only, not X.
-// 2. Where the penalty leaves directions free (none at all, weights of zero), penalty* is finite only for v in its range.
+// 2. Where the penalty leaves directions free (none at all, weights of zero), penalty* is finite only for v in its
+// range.
 //    Then the slopes are linearised along a Newton step D:  theta' = theta + loss'' (X D). With an exact step
-//    v' = penalty'(w + D) to rounding, so penalty*(v') = v'.(w + D) - penalty(w + D) by Fenchel's equality. What the step
-//    leaves over, e = v' - penalty'(w + D), is charged to the gap as |e| |w + D|.
+//    v' = penalty'(w + D) to rounding, so penalty*(v') = v'.(w + D) - penalty(w + D) by Fenchel's equality. What the
+//    step leaves over, e = v' - penalty'(w + D), is charged to the gap as |e| |w + D|.
 //
 // Losses and penalties of this library are nonnegative, so the dual is never below zero.
 #pragma once
@@ -27,8 +28,8 @@ class Proof {
 
   bool has_dual() const { return loss_.convex && penalty_.convex && loss_.has_conjugate && penalty_.has_conjugate; }
 
-  /// Fills primal, dual, gap and measure. The intercept of the point may move (downhill). Two or three passes, and a few
-  /// more where the penalty is flat and the metric is not the Hessian itself.
+  /// Fills primal, dual, gap and measure. The intercept of the point may move (downhill). Two or three passes, and a
+  /// few more where the penalty is flat and the metric is not the Hessian itself.
   void write(Vector& point, const Metric& metric, Certificate& certificate) {
     const Index n = risk_.rows(), k = risk_.scores();
     scores_.resize(std::size_t(n * k));
@@ -36,8 +37,7 @@ class Proof {
     risk_.all_scores(point, scores_.data());
     if (risk_.intercept()) settle_intercept(point);
     const double loss = risk_.loss().evaluate(y(), s(), scores_.data(), n, slopes_.data(), nullptr);
-    certificate.primal =
-        loss / risk_.total_weight() + risk_.penalty().value(point.data(), k, risk_.columns());
+    certificate.primal = loss / risk_.total_weight() + risk_.penalty().value(point.data(), k, risk_.columns());
     risk_.transpose_times(slopes_.data(), gradient_);
     certificate.measure = Measure::stationarity;
     certificate.dual = -infinity;
@@ -107,7 +107,8 @@ class Proof {
       if (largest <= 1e-15 * risk_.total_weight()) break;
       cholesky_solve(curvature.data(), k, step.data());
       for (Index i = 0; i < n; ++i) {
-        for (Index c = 0; c < k; ++c) moved[std::size_t(i * k + c)] = scores_[std::size_t(i * k + c)] + step[std::size_t(c)];
+        for (Index c = 0; c < k; ++c)
+          moved[std::size_t(i * k + c)] = scores_[std::size_t(i * k + c)] + step[std::size_t(c)];
       }
       const double next = risk_.loss().evaluate(y(), s(), moved.data(), n, slopes_.data(), diagonal.data());
       if (!(next <= value + 1e-14 * std::abs(value))) break;

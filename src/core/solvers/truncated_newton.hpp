@@ -2,7 +2,8 @@
 //
 //   1. g = gradient; stop when the proof says so.
 //   2. Conjugate gradients on (H + Q) step = -g, preconditioned by the diagonal, until the residual is below
-//      min(0.3, sqrt(|g| / |g_0|)) |g|: rough far from the optimum, quadratic near it (Dembo, Eisenstat, Steihaug 1982).
+//      min(0.3, sqrt(|g| / |g_0|)) |g|: rough far from the optimum, quadratic near it (Dembo, Eisenstat, Steihaug
+//      1982).
 //   3. The scores of the step are computed once; the line search then moves along scores and never reads X.
 //
 // Cost: two readings of X for each conjugate-gradient step, three more for each round. H is never formed, so d may be
@@ -19,17 +20,23 @@ namespace tutelage {
 
 class TruncatedNewton {
  public:
-  TruncatedNewton(const Risk& risk, const Stopping& stopping)
-      : risk_(risk), stopping_(stopping), watch_(stopping), proof_(risk), length_(std::size_t(risk.rows() * risk.scores())) {}
+  /// The preconditioner: a form of the curvature, from a sample of about so many rows (0: all).
+  TruncatedNewton(const Risk& risk, Curvature form, Index sample_rows, const Stopping& stopping)
+      : risk_(risk),
+        form_(form),
+        sample_rows_(sample_rows),
+        stopping_(stopping),
+        watch_(stopping),
+        proof_(risk),
+        length_(std::size_t(risk.rows() * risk.scores())) {}
 
   Fit run(Vector start) {
     Fit fit;
     fit.certificate.solver = "truncated_newton";
     point_ = std::move(start);
     Risk::Local local;
-    risk_.evaluate(point_, local, true, Curvature::diagonal);
-    metric_ = Metric(risk_, Curvature::diagonal, std::move(local.curvature));
-    metric_.factor();
+    risk_.evaluate(point_, local);
+    metric_ = metric_at(risk_, point_, form_, sample_rows_);
     value_ = local.value;
     gradient_ = std::move(local.gradient);
     scores_.resize(length_);
@@ -56,10 +63,12 @@ class TruncatedNewton {
           fit.certificate.reason = Reason::rounding;
           break;
         }
-        asked = decrement / std::abs(value_) * std::clamp(0.5 * stopping_.tol / fit.certificate.relative_gap(), 1e-4, 0.3);
+        asked =
+            decrement / std::abs(value_) * std::clamp(0.5 * stopping_.tol / fit.certificate.relative_gap(), 1e-4, 0.3);
         refresh_scores();
       }
       const double forcing = std::min(0.3, std::sqrt(norm(gradient_) / first));
+      if (inner_ > 10) metric_ = metric_at(risk_, point_, form_, sample_rows_);
       const Vector step = newton_step(forcing);
       if (round > 15 && round % 5 == 0 && norm(point_) > 20 && proof_.recedes(step)) {
         proof_.write(point_, metric_, fit.certificate);
@@ -89,16 +98,16 @@ class TruncatedNewton {
     risk_.all_scores(point_, scores_.data());
   }
 
-  Vector newton_step(double forcing) const {
+  Vector newton_step(double forcing) {
     Vector residual(gradient_), step(gradient_.size(), 0.0), search, product;
     for (double& r : residual) r = -r;
     const double goal = forcing * norm(residual);
     double before = 0;
-    for (int inner = 0; inner < 250; ++inner) {
+    for (inner_ = 0; inner_ < 250; ++inner_) {
       Vector solved(residual);
       metric_.solve(solved);
       const double now = dot(residual, solved);
-      if (inner == 0) {
+      if (inner_ == 0) {
         search = std::move(solved);
       } else {
         for (std::size_t i = 0; i < search.size(); ++i) search[i] = solved[i] + now / before * search[i];
@@ -108,7 +117,7 @@ class TruncatedNewton {
       risk_.penalty().add_hessian_times(search.data(), risk_.scores(), risk_.columns(), product.data());
       const double curved = dot(search, product);
       if (!(curved > 1e-16 * dot(search, search))) {
-        if (inner == 0) step = search;
+        if (inner_ == 0) step = search;
         break;
       }
       for (std::size_t i = 0; i < step.size(); ++i) {
@@ -152,6 +161,9 @@ class TruncatedNewton {
   }
 
   const Risk& risk_;
+  Curvature form_;
+  Index sample_rows_;
+  int inner_ = 0;  // steps of conjugate gradients that the last round took
   const Stopping& stopping_;
   Watch watch_;
   Proof proof_;

@@ -152,7 +152,6 @@ class Declared:
 
     def __init_subclass__(cls, **keywords: Any) -> None:
         fields, documented = _collect(cls)
-        fields = _resolve_early(cls, fields)
         cls._declared_fields = fields
         if "__init__" not in vars(cls):
             cls.__init__ = _write_init(cls, fields)  # type: ignore[method-assign]
@@ -268,26 +267,46 @@ def _brief(value: Any) -> str:
 
 
 def _collect(cls: type) -> tuple[dict[str, _Field], bool]:
-    """Read the parameters of a class body, after those of its bases; and whether there is anything to document."""
+    """Read the parameters of a class body, after those of its bases; and whether there is anything to document.
+
+    Every class keeps what its own body says; merging that along the method resolution order makes parameters follow the
+    rules of attributes, diamonds included.
+    """
     fields: dict[str, _Field] = {}
     for base in reversed(cls.__mro__[1:]):
-        inherited = vars(base).get("_declared_fields", {})
-        fields.update({name: field for name, field in inherited.items() if field.owner is base or name not in fields})
-        # A base may also take a parameter of another base away.
+        fields.update(vars(base).get("_own_fields", {}))
         for name in vars(base).get("_withdrawn", ()):
             fields.pop(name, None)
-    own = inspect.get_annotations(cls)
+    own, attributes, withdrawn = _read_body(cls, fields)
+    own = _resolve_early(cls, own)
+    fields.update(own)
+    for name in withdrawn:
+        fields.pop(name, None)
+    for name, field in own.items():
+        if isinstance(vars(cls).get(name), _Specified):
+            _store_default(cls, name, field.default)
+    cls._own_fields = own  # type: ignore[attr-defined]
+    cls._own_attributes = attributes  # type: ignore[attr-defined]
+    cls._withdrawn = withdrawn  # type: ignore[attr-defined]
+    return fields, bool(fields or attributes)
+
+
+def _read_body(
+    cls: type, inherited: Mapping[str, _Field]
+) -> tuple[dict[str, _Field], dict[str, Attribute], frozenset[str]]:
+    """Read what a class body declares: parameters, fitted attributes, and the parameters it takes away."""
+    hints = inspect.get_annotations(cls)
+    fields: dict[str, _Field] = {}
     attributes: dict[str, Attribute] = {}
     withdrawn = set()
-    for name, hint in own.items():
+    for name, hint in hints.items():
         value = vars(cls).get(name, REQUIRED)
         if isinstance(value, _Fitted):
-            attributes[name] = Attribute(
-                name, hint if isinstance(hint, str) else getattr(hint, "__name__", str(hint)), value.sentence
-            )
+            kind = hint if isinstance(hint, str) else getattr(hint, "__name__", str(hint))
+            attributes[name] = Attribute(name, kind, value.sentence)
             delattr(cls, name)
         elif _is_class_variable(hint):
-            if fields.pop(name, None):
+            if name in inherited:
                 withdrawn.add(name)
         elif name.startswith("_"):
             continue
@@ -297,15 +316,10 @@ def _collect(cls: type) -> tuple[dict[str, _Field], bool]:
             )
         else:
             fields[name] = _read_field(cls, name, hint, value)
-    for name, field in list(fields.items()):
-        if name not in own and name in vars(cls) and not _is_descriptor(vars(cls)[name]):
-            fields[name] = _Field(field.owner, field.hint, _harmless(cls, name, vars(cls)[name]), field.kw_only)
-    for name, field in fields.items():
-        if isinstance(vars(cls).get(name), _Specified):
-            _store_default(cls, name, field.default)
-    cls._own_attributes = attributes  # type: ignore[attr-defined]
-    cls._withdrawn = frozenset(withdrawn)  # type: ignore[attr-defined]
-    return fields, bool(fields or attributes)
+    for name, value in vars(cls).items():
+        if name in inherited and name not in hints and not _is_descriptor(value):
+            fields[name] = replace(inherited[name], default=_harmless(cls, name, value))
+    return fields, attributes, frozenset(withdrawn)
 
 
 def _store_default(cls: type, name: str, default: Any) -> None:
@@ -365,7 +379,6 @@ def _write_init(cls: type, fields: Mapping[str, _Field]) -> Any:
     init: Any = scope["__init__"]
     init.__qualname__ = f"{cls.__qualname__}.__init__"
     init.__module__ = cls.__module__
-    init.__annotations__ = {name: field.hint for name, field in fields.items()} | {"return": None}
     return init
 
 
@@ -376,7 +389,7 @@ def _resolve_early(cls: type, fields: dict[str, _Field]) -> dict[str, _Field]:
     classes made inside functions and doctests, and for those of a script that travel to other processes.
     """
     frame = inspect.currentframe()
-    while frame is not None and frame.f_code.co_name in {"_resolve_early", "__init_subclass__", "__new__"}:
+    while frame is not None and frame.f_code.co_name in {"_resolve_early", "_collect", "__init_subclass__", "__new__"}:
         frame = frame.f_back
     module = vars(sys.modules[cls.__module__]) if cls.__module__ in sys.modules else {}
     if frame is None or (frame.f_globals is module and frame.f_locals is module and cls.__module__ != "__main__"):
