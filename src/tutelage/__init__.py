@@ -30,6 +30,7 @@ CHAPTERS: dict[str, tuple[str, ...]] = {
     "linear": ("LinearRegression", "Ridge", "RidgeClassifier"),
     "losses": (),
     "linear": ("LogisticRegression", "LogisticRegressionCV"),
+    "losses": (),
     "machine": ("get_threads", "set_threads", "show_versions", "threads"),
     "parameters": (),
     "penalties": (),
