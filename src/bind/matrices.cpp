@@ -1,9 +1,9 @@
 // Matrices: handles on NumPy and SciPy memory, read where it lies, and the products that the tests compare with
 // NumPy's.
 #include <nanobind/ndarray.h>
+#include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/shared_ptr.h>
-#include <nanobind/stl/vector.h>
 
 #include <algorithm>
 #include <cstdint>
