@@ -5,7 +5,6 @@
 NB_MODULE(TUTELAGE_MODULE, m) {
   m.attr("__name__") = "tutelage._core";
   bind_machine(m);
-  bind_columns(m);
   bind_coordinate(m);
   bind_matrices(m);
   bind_losses(m);
