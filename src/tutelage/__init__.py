@@ -29,6 +29,8 @@ CHAPTERS: dict[str, tuple[str, ...]] = {
     "labels": (),
     "linear": ("LinearRegression", "Ridge", "RidgeCV", "RidgeClassifier"),
     "losses": (),
+    "linear": ("LogisticRegression", "LogisticRegressionCV"),
+    "losses": (),
     "machine": ("get_threads", "set_threads", "show_versions", "threads"),
     "parameters": (),
     "penalties": (),
