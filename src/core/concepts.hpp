@@ -36,6 +36,7 @@ struct LossFacts {
   std::string_view formula;
   Targets targets = Targets::real;
   bool convex = true;
+  bool quadratic = false;        // the same curvature everywhere: a quadratic model of the risk is the risk
   bool trainable = true;         // false: evaluation only (zero-one)
   bool calibrated = false;       // classification-calibrated (Bartlett, Jordan, McAuliffe 2006)
   double smoothness = infinity;  // sup of the curvature in z; infinity where there is none
@@ -193,14 +194,18 @@ class Rows {
   }
   /// g_j += sum_i c_i x_ij^2 over the block.
   virtual void add_squares(Block block, const double* c, double* g) const = 0;
-  /// g_j += sum_i c_i (x_ij - m_j)^2 over the block; every matrix with a more accurate way than this has its own.
-  virtual void add_centred_squares(Block block, const double* c, const double* m, double* g) const {
+  /// Over the stored entries of the block: squares_j += sum_i c_i (x_ij - m_j)^2 and, in a sparse matrix only, seen_j
+  /// += sum_i c_i. What is not stored adds m_j^2 times the weight not seen.
+  virtual void add_centred_squares(Block block, const double* c, const double* m, double* squares, double* seen) const {
     std::vector<double> sums(static_cast<std::size_t>(columns()), 0.0);
     double total = 0;
     for (Index i = 0; i < block.count; ++i) total += c[i];
-    add_squares(block, c, g);
+    add_squares(block, c, squares);
     add_transpose_times(block, c, 1, sums.data());
-    for (Index j = 0; j < columns(); ++j) g[j] += m[j] * (m[j] * total - 2 * sums[static_cast<std::size_t>(j)]);
+    for (Index j = 0; j < columns(); ++j) {
+      squares[j] += m[j] * (m[j] * total - 2 * sums[static_cast<std::size_t>(j)]);
+      if (sparse()) seen[j] += total;
+    }
   }
 };
 
@@ -216,6 +221,12 @@ class Columns {
   virtual void add(Index j, double a, double* z) const = 0;                          // z += a x_j
   virtual double weighted_dot(Index j, const double* c, const double* r) const = 0;  // sum_i c_i x_ij r_i
   virtual double weighted_square(Index j, const double* c) const = 0;                // sum_i c_i x_ij^2; c may be null
+  /// sum_i c_i (x_ij - m)^2 over all rows, stored or not, in which total = sum_i c_i. c may be null.
+  virtual double centred_square(Index j, const double* c, double m, double total) const {
+    const std::vector<double> ones(static_cast<std::size_t>(rows()), 1.0);
+    const double sum = c == nullptr ? dot(j, ones.data()) : weighted_dot(j, c, ones.data());
+    return weighted_square(j, c) + m * (m * total - 2 * sum);
+  }
 };
 
 }  // namespace tutelage

@@ -4,9 +4,11 @@
 // appear only for loads and stores of part of a pack. Every sum is made in an order that depends on the length alone:
 // no result depends on alignment, on neighbouring rows or on threads.
 #pragma once
+#include <array>
 #include <cstring>
 
 #include "core/machine/index.hpp"
+#include "core/machine/inline.hpp"
 
 #if defined(__AVX512F__) && defined(__AVX512VL__)
 #define TUTELAGE_MASKS_512 1
@@ -23,10 +25,6 @@
 #define TUTELAGE_LANES 4
 #else
 #define TUTELAGE_LANES 2
-#endif
-
-#ifndef TUTELAGE_INLINE
-#define TUTELAGE_INLINE inline __attribute__((always_inline))
 #endif
 
 // Before a loop of constant length over an array of packs: only when it is unrolled can the packs live in registers.
@@ -273,6 +271,27 @@ inline double square(const T* x, const double* c, Index n) {
     const Pack v = get(x + i);
     return fma(v * get(c + i), v, total);
   });
+}
+
+/// sum_i c_i (x_i - m)^2; c may be null.
+template <class T>
+inline double centred_square(const T* x, const double* c, double m, Index n) {
+  const Pack centre = splat(m);
+  const auto squared = [=](auto weighted) {
+    return accumulate(n, [=](Index i, auto&& get, Pack total) {
+      const Pack v = get(x + i) - centre;
+      return fma(v * weighted(i, get), v, total);
+    });
+  };
+  if (c) return squared([c](Index i, auto&& get) { return get(c + i); });
+  // Lanes beyond the end hold -m: their squares are taken back by giving them no weight.
+  static constexpr auto ones = [] {
+    std::array<double, 2 * lanes> v{};
+    for (std::size_t i = 0; i < lanes; ++i) v[i] = 1.0;
+    return v;
+  }();
+  const Index whole = n / lanes * lanes;
+  return squared([=](Index i, auto&&) { return load(ones.data() + (i < whole ? 0 : lanes - (n - whole))); });
 }
 
 /// z += a x

@@ -61,12 +61,11 @@ class DenseRows final : public Rows, public Columns {
   }
 
   void add_squares(Block block, const double* c, double* g) const override {
-    for (Index i = 0; i < block.count; ++i) {
-      const T* x = row(block.first + i);
-      const double weight = c[i];
-#pragma omp simd
-      for (Index j = 0; j < columns_; ++j) g[j] += weight * static_cast<double>(x[j]) * static_cast<double>(x[j]);
-    }
+    mixtures::squares(row(block.first), stride_, block.count, c, nullptr, columns_, g);
+  }
+
+  void add_centred_squares(Block block, const double* c, const double* m, double* squares, double*) const override {
+    mixtures::squares(row(block.first), stride_, block.count, c, m, columns_, squares);
   }
 
   void add_sandwich_tile(Block block, Block down, Block across, const double* c, const double* shift, double* h,
@@ -94,6 +93,12 @@ class DenseRows final : public Rows, public Columns {
   double weighted_square(Index j, const double* c) const override {
     return strided(j, [&](Index i, double x) { return c ? c[i] * x * x : x * x; });
   }
+  double centred_square(Index j, const double* c, double m, double) const override {
+    return strided(j, [&](Index i, double x) { return (c ? c[i] : 1.0) * (x - m) * (x - m); });
+  }
+
+  const T* data() const { return data_; }
+  Index stride() const { return stride_; }
 
  private:
   const T* row(Index i) const { return data_ + i * stride_; }
@@ -158,6 +163,12 @@ class DenseColumns final : public Rows, public Columns {
     for (Index j = 0; j < columns_; ++j) g[j] += simd::square(at(j) + block.first, c, block.count);
   }
 
+  void add_centred_squares(Block block, const double* c, const double* m, double* squares, double*) const override {
+    for (Index j = 0; j < columns_; ++j) {
+      squares[j] += simd::centred_square(at(j) + block.first, c, m[j], block.count);
+    }
+  }
+
   void add_sandwich_tile(Block block, Block down, Block across, const double* c, const double* shift, double* h,
                          Index stride) const override {
     const auto pack = [&](auto width, Index first, Index rows, Index column, Index columns, bool weighted,
@@ -178,6 +189,12 @@ class DenseColumns final : public Rows, public Columns {
   double weighted_square(Index j, const double* c) const override {
     return c ? simd::square(at(j), c, rows_) : simd::square(at(j), rows_);
   }
+  double centred_square(Index j, const double* c, double m, double) const override {
+    return simd::centred_square(at(j), c, m, rows_);
+  }
+
+  const T* data() const { return data_; }
+  Index stride() const { return stride_; }
 
  private:
   const T* piece(Index i) const { return data_ + i; }

@@ -146,4 +146,34 @@ inline void products(const T* a, Index lda, Index lines, Weights w, Index sets, 
   }
 }
 
+// ---- squares ------------------------------------------------------------------------------------------------------
+
+/// out_t += sum_r s_r (a(r, t) - m_t)^2 over R lines; m may be null.
+template <int R, class T>
+inline void square_lines(const T* a, Index lda, const double* s, const double* m, Index length, double* out) {
+  const auto squared = [&](Index t, auto get) __attribute__((always_inline)) {
+    Pack total = get(out + t);
+    const Pack centre = m ? get(m + t) : Pack{};
+    TUTELAGE_UNROLL
+    for (int r = 0; r < R; ++r) {
+      const Pack x = get(a + r * lda + t) - centre;
+      total = simd::fma(simd::splat(s[r]) * x, x, total);
+    }
+    return total;
+  };
+  Index t = 0;
+  for (; t + lanes <= length; t += lanes) simd::store(out + t, squared(t, [](const auto* p) { return simd::load(p); }));
+  if (t < length) {
+    const Index rest = length - t;
+    simd::store_part(out + t, squared(t, [rest](const auto* p) { return simd::load_part(p, rest); }), rest);
+  }
+}
+
+template <class T>
+inline void squares(const T* a, Index lda, Index lines, const double* s, const double* m, Index length, double* out) {
+  Index r = 0;
+  for (; r + 4 <= lines; r += 4) square_lines<4>(a + r * lda, lda, s + r, m, length, out);
+  for (; r < lines; ++r) square_lines<1>(a + r * lda, lda, s + r, m, length, out);
+}
+
 }  // namespace tutelage::mixtures

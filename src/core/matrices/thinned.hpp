@@ -45,8 +45,9 @@ class ThinnedRows final : public Rows {
   void add_squares(Block asked, const double* c, double* g) const override {
     each(asked, [&](Block run, Index at) { x_.add_squares(run, c + at, g); });
   }
-  void add_centred_squares(Block asked, const double* c, const double* m, double* g) const override {
-    each(asked, [&](Block run, Index at) { x_.add_centred_squares(run, c + at, m, g); });
+  void add_centred_squares(Block asked, const double* c, const double* m, double* squares,
+                           double* seen) const override {
+    each(asked, [&](Block run, Index at) { x_.add_centred_squares(run, c + at, m, squares, seen); });
   }
 
  private:

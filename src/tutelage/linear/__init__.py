@@ -19,12 +19,15 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from tutelage.linear.least_squares import LinearRegression as LinearRegression
+    from tutelage.linear.ridge import Ridge as Ridge
+    from tutelage.linear.ridge import RidgeClassifier as RidgeClassifier
 
 # File -> the public names in it; loaded when they are first touched.
 FILES: dict[str, tuple[str, ...]] = {
     "least_squares": ("LinearRegression",),
     "logistic": ("LogisticRegression",),
     "logistic_cv": ("LogisticRegressionCV",),
+    "ridge": ("Ridge", "RidgeClassifier"),
 }
 
 _FILE_OF = {name: file for file, names in FILES.items() for name in names}
