@@ -129,7 +129,7 @@ class CoordinateDescent {
     loops_ = coordinate::coordinate_loops(penalty);
     dual_.best = -infinity;
     dual_.violation_scale = 0;
-    dual_.exists = facts_.convex && facts_.has_conjugate && facts.convex && facts.has_conjugate;
+    dual_.exists = facts_.convex && facts_.has_conjugate && facts.convex && facts.has_conjugate && facts.scales_dual;
     caution_ = 0.3;
     Indices js;
     Vector by;
