@@ -5,8 +5,11 @@
 NB_MODULE(TUTELAGE_MODULE, m) {
   m.attr("__name__") = "tutelage._core";
   bind_machine(m);
+  bind_coordinate(m);
   bind_matrices(m);
   bind_losses(m);
   bind_penalties(m);
   bind_risk(m);
+  bind_curvature(m);
+  bind_ridge_path(m);
 }

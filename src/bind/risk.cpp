@@ -11,26 +11,13 @@
 #include <vector>
 
 #include "bind/bind.hpp"
+#include "bind/certificate.hpp"
 #include "core/solvers/minimise.hpp"
 
 namespace {
 
 using namespace tutelage;
 using Numbers = nb::ndarray<const double, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
-
-nb::dict as_dict(const Certificate& c) {
-  nb::dict out;
-  out["primal"] = c.primal;
-  out["dual"] = c.dual;
-  out["gap"] = c.gap;
-  out["measure"] = name(c.measure);
-  out["rounds"] = c.rounds;
-  out["passes"] = c.passes;
-  out["seconds"] = c.seconds;
-  out["reason"] = name(c.reason);
-  out["solver"] = c.solver;
-  return out;
-}
 
 nb::tuple minimise_rows(const Rows& rows, Numbers y, std::optional<Numbers> weights,
                         const std::shared_ptr<AnyLoss>& loss, const AnyPenalty& penalty, bool intercept,
@@ -63,7 +50,7 @@ nb::tuple minimise_rows(const Rows& rows, Numbers y, std::optional<Numbers> weig
   auto* kept = new Vector(std::move(fit.point));
   const nb::capsule owner(kept, [](void* p) noexcept { delete static_cast<Vector*>(p); });
   nb::ndarray<nb::numpy, double, nb::ndim<1>> point(kept->data(), {kept->size()}, owner);
-  return nb::make_tuple(point, as_dict(fit.certificate));
+  return nb::make_tuple(point, certificate_as_dict(fit.certificate));
 }
 
 }  // namespace

@@ -36,6 +36,7 @@ struct LossFacts {
   std::string_view formula;
   Targets targets = Targets::real;
   bool convex = true;
+  bool quadratic = false;        // the same curvature everywhere: a quadratic model of the risk is the risk
   bool trainable = true;         // false: evaluation only (zero-one)
   bool calibrated = false;       // classification-calibrated (Bartlett, Jordan, McAuliffe 2006)
   double smoothness = infinity;  // sup of the curvature in z; infinity where there is none

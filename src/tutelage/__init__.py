@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from tutelage.certificate import Certificate, Reason
     from tutelage.features import Basis, Buckets, Conjunctions, OneHot, Polynomial, Squares, Standardise
+    from tutelage.linear import LinearRegression, Ridge, RidgeClassifier, RidgeCV
     from tutelage.machine import get_threads, set_threads, show_versions, threads
 
 __version__ = "0.1.0"
@@ -26,6 +27,9 @@ CHAPTERS: dict[str, tuple[str, ...]] = {
     "certificate": ("Certificate", "Reason"),
     "features": ("Basis", "Buckets", "Conjunctions", "OneHot", "Polynomial", "Squares", "Standardise"),
     "labels": (),
+    "linear": ("LinearRegression", "Ridge", "RidgeCV", "RidgeClassifier"),
+    "losses": (),
+    "linear": ("LogisticRegression", "LogisticRegressionCV"),
     "losses": (),
     "machine": ("get_threads", "set_threads", "show_versions", "threads"),
     "parameters": (),
@@ -39,9 +43,13 @@ __all__ = [
     "Buckets",
     "Certificate",
     "Conjunctions",
+    "LinearRegression",
     "OneHot",
     "Polynomial",
     "Reason",
+    "Ridge",
+    "RidgeCV",
+    "RidgeClassifier",
     "Squares",
     "Standardise",
     "__version__",

@@ -159,11 +159,16 @@ def minimise(
         math.inf if time_limit is None else time_limit,
     )  # fmt: skip
     columns = X.shape[1]
-    scores = (len(point) - (1 if risk.fit_intercept else 0)) // max(columns, 1)
-    return Solution(point, scores, _certificate(facts))
+    scores = len(point) // (columns + risk.fit_intercept)
+    coef = point[: scores * columns].reshape(scores, columns)
+    intercept = point[scores * columns :] if risk.fit_intercept else np.zeros(scores)
+    if scores == 1:
+        return Solution(coef[0], float(intercept[0]), certificate_from(facts))
+    return Solution(coef, intercept, certificate_from(facts))
 
 
-def _certificate(facts: dict[str, Any]) -> Certificate:
+def certificate_from(facts: dict[str, Any]) -> Certificate:
+    """Make a certificate of what the core says of a fit."""
     stationary = facts.pop("measure") == "stationarity"
     facts["reason"] = _REASONS[facts["reason"]]
     if stationary:

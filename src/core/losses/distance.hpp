@@ -10,6 +10,7 @@ struct Squared : Distance<Squared> {
     return {.name = "squared",
             .formula = "r^2 / 2, r = z - y",
             .targets = Targets::real,
+            .quadratic = true,
             .calibrated = true,
             .smoothness = 1,
             .has_curvature = true,

@@ -11,12 +11,7 @@
 #include <cstdint>
 #include <limits>
 
-#if defined(TUTELAGE_INLINE)
-#elif defined(__GNUC__)
-#define TUTELAGE_INLINE [[gnu::always_inline]] inline
-#else
-#define TUTELAGE_INLINE inline
-#endif
+#include "core/machine/inline.hpp"
 
 namespace tutelage::numerics {
 

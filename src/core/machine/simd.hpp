@@ -8,6 +8,7 @@
 #include <cstring>
 
 #include "core/machine/index.hpp"
+#include "core/machine/inline.hpp"
 
 #if defined(__AVX512F__) && defined(__AVX512VL__)
 #define TUTELAGE_MASKS_512 1
@@ -24,10 +25,6 @@
 #define TUTELAGE_LANES 4
 #else
 #define TUTELAGE_LANES 2
-#endif
-
-#ifndef TUTELAGE_INLINE
-#define TUTELAGE_INLINE inline __attribute__((always_inline))
 #endif
 
 // Before a loop of constant length over an array of packs: only when it is unrolled can the packs live in registers.

@@ -96,7 +96,7 @@ struct Stopping {
   Index max_rounds = 1000;
   double time_limit = infinity;  // seconds
   /// Polled between rounds from the calling thread; true ends the fit. May be empty, may throw.
-  std::function<bool()> interrupted;
+  std::function<bool()> interrupted{};
 };
 
 /// Measures one fit against its limits.

@@ -24,14 +24,23 @@
 #include "core/machine/cholesky.hpp"
 #include "core/risk.hpp"
 #include "core/solvers/certificate.hpp"
+#include "core/solvers/moments.hpp"
 #include "core/solvers/newton.hpp"
 
 namespace tutelage {
 
 class ClosedForm {
  public:
-  ClosedForm(const Risk& risk, const Stopping& stopping)
-      : risk_(risk), watch_(stopping), n_(risk.rows()), d_(risk.columns()), k_(risk.scores()) {}
+  ClosedForm(const Risk& risk, const Stopping& stopping, bool keep_spectrum = false)
+      : risk_(risk),
+        watch_(stopping),
+        n_(risk.rows()),
+        d_(risk.columns()),
+        k_(risk.scores()),
+        keep_spectrum_(keep_spectrum) {}
+
+  /// The singular values of the centred X, where they were asked to be kept.
+  Spectrum take_spectrum() { return std::move(spectrum_); }
 
   Fit run() {
     Fit fit;
@@ -75,51 +84,29 @@ class ClosedForm {
   // ---- gram ---------------------------------------------------------------------------------------------------------
 
   void through_gram(Fit& fit) {
-    const Index side = d_ + (risk_.intercept() ? 1 : 0);
-    Risk::Local local;
-    risk_.evaluate(fit.point, local, true, Curvature::shared);
-    Vector& g = local.curvature;  // lower triangle, the intercept last
-    Vector r(local.gradient);
-    for (double& x : r) x = -x;
-    const double energy = local.value - risk_.penalty().value(fit.point.data(), k_, d_);
-
-    // Eliminate the intercept: what is left is centred exactly, however rough the shift was.
-    Vector border(std::size_t(d_), 0.0), h(std::size_t(d_ * d_));
-    const double all = risk_.intercept() ? g[std::size_t(side * side - 1)] : 1.0;
-    for (Index j = 0; risk_.intercept() && j < d_; ++j) border[std::size_t(j)] = g[std::size_t(d_ * side + j)];
-    for (Index i = 0; i < d_; ++i) {
-      for (Index j = 0; j <= i; ++j) {
-        h[std::size_t(i * d_ + j)] =
-            g[std::size_t(i * side + j)] - border[std::size_t(i)] * border[std::size_t(j)] / all;
-      }
-    }
-    for (Index c = 0; risk_.intercept() && c < k_; ++c) {
-      const double mean = r[std::size_t(k_ * d_ + c)] / all;
-      for (Index j = 0; j < d_; ++j) r[std::size_t(c * d_ + j)] -= border[std::size_t(j)] * mean;
-    }
+    const Moments moments(risk_);
+    const Vector &h = moments.gram, &r = moments.cross;
     fit.certificate.gap = 0;
     solve_gram(h, r, fit);
-    double gained = 0;
+    double gained = moments.energy - moments.centred_energy();
     for (Index c = 0; c < k_; ++c) {
       const double* w = fit.point.data() + c * d_;
-      double moved = 0;
-      for (Index j = 0; j < d_; ++j) moved += border[std::size_t(j)] * w[j];
-      if (risk_.intercept()) {
-        const double b = (r_intercept(local, c) - moved) / all;
+      if (risk_.intercept() && !by_rows_) {
+        double b = moments.target_mean[std::size_t(c)];
+        for (Index j = 0; j < d_; ++j) b -= moments.column_mean[std::size_t(j)] * w[j];
         fit.point[std::size_t(k_ * d_ + c)] = b;
-        gained += r_intercept(local, c) * r_intercept(local, c) / all / 2;
       }
       Vector product(std::size_t(d_), 0.0);
       symmetric_times(h, w, product.data());
       for (Index j = 0; j < d_; ++j) gained += w[j] * (r[std::size_t(c * d_ + j)] - product[std::size_t(j)] / 2);
     }
-    const double loss = energy - gained;
+    if (keep_spectrum_ && !by_rows_) spectrum_ = Spectrum(h, d_, risk_.total_weight(), std::min(n_, d_));
+    if (by_rows_) return;
+    const double loss = moments.energy - gained;
     // Near a perfect fit the difference of two large sums is noise: read X once more.
     fit.certificate.primal =
-        loss > 1e-5 * energy ? loss + risk_.penalty().value(fit.point.data(), k_, d_) : risk_.value(fit.point);
+        loss > 1e-5 * moments.energy ? loss + risk_.penalty().value(fit.point.data(), k_, d_) : risk_.value(fit.point);
   }
-
-  double r_intercept(const Risk::Local& local, Index c) const { return -local.gradient[std::size_t(k_ * d_ + c)]; }
 
   void symmetric_times(const Vector& h, const double* x, double* out) const {
     for (Index i = 0; i < d_; ++i) {
@@ -169,6 +156,7 @@ class ClosedForm {
       last = std::move(q);
     }
     if (flat && risk_.penalty().facts().strong_convexity == 0 && uniform_strength() == 0) {
+      by_rows_ = true;
       through_rows(fit);
     } else if (flat) {
       through_eigenvectors(h, r, fit);
@@ -206,19 +194,13 @@ class ClosedForm {
 
   /// (H + Q)^+ through the eigenvectors of H + Q.
   void through_eigenvectors(const Vector& h, const Vector& r, Fit& fit) {
-    const SerialBlas serial;
     for (Index c = 0; c < k_; ++c) {
-      Vector a(std::size_t(d_ * d_), 0.0), values(static_cast<std::size_t>(d_));
+      Vector a(std::size_t(d_ * d_), 0.0);
       risk_.penalty().add_hessian(c, d_, a.data());
       for (Index i = 0; i < d_; ++i) {
         for (Index j = 0; j <= i; ++j) a[std::size_t(i * d_ + j)] += h[std::size_t(i * d_ + j)];
       }
-      int info = 0;
-      Vector work(std::size_t(1 + 6 * d_ + 2 * d_ * d_));
-      std::vector<int> more(std::size_t(3 + 5 * d_));
-      fortran(blas.dsyevd, 'V', 'U', d_, a.data(), d_, values.data(), work.data(), Index(work.size()), more.data(),
-              Index(more.size()), &info);
-      if (info != 0) throw std::runtime_error("LAPACK's dsyevd did not converge on the normal equations.");
+      const Vector values = eigenvalues(a, d_, true);
       const Vector goal = right_side(r, c);
       const double floor = 1e-13 * double(d_) * std::max(values[std::size_t(d_ - 1)], 0.0);
       double* w = fit.point.data() + c * d_;
@@ -230,8 +212,30 @@ class ClosedForm {
         for (Index j = 0; j < d_; ++j) along += vector[j] * goal[std::size_t(j)];
         for (Index j = 0; j < d_; ++j) w[j] += along / values[std::size_t(e)] * vector[j];
       }
+      fit.certificate.gap += left_to_gain(h, c, goal, w, a, values, floor);
     }
     fit.certificate.solver = "closed_form (eigenvectors)";
+  }
+
+  /// e' (H + Q)^+ e / 2 with e = goal - (H + Q) w, from the eigenvectors of H + Q (one a row) above the floor.
+  double left_to_gain(const Vector& h, Index c, const Vector& goal, const double* w, const Vector& vectors,
+                      const Vector& values, double floor) const {
+    Vector product(std::size_t(d_), 0.0), q(std::size_t(d_ * d_), 0.0);
+    symmetric_times(h, w, product.data());
+    risk_.penalty().add_hessian(c, d_, q.data());
+    for (Index i = 0; i < d_; ++i) {
+      for (Index j = 0; j < d_; ++j) product[std::size_t(i)] += q[std::size_t(i * d_ + j)] * w[j];
+    }
+    double gap = 0;
+    for (Index e = 0; e < d_; ++e) {
+      if (!(values[std::size_t(e)] > floor)) continue;
+      double along = 0;
+      for (Index j = 0; j < d_; ++j) {
+        along += vectors[std::size_t(e * d_ + j)] * (goal[std::size_t(j)] - product[std::size_t(j)]);
+      }
+      gap += along * along / values[std::size_t(e)] / 2;
+    }
+    return gap;
   }
 
   /// Least norm without a penalty: X reduced by QR a block of rows at a time, then by singular values.
@@ -240,7 +244,7 @@ class ClosedForm {
     const Rows& x = *risk_.sample().x;
     const double* s = risk_.sample().weights;
     const Index width = d_ + k_, step = std::clamp<Index>(2 * width, 64, 1024);
-    const Vector centre = exact_means();
+    const Vector centre = weighted_means(risk_);
     Index kept = 0, room = std::min(n_, width) + step;
     Vector stack(std::size_t(room * width), 0.0);  // column order
     const double* y = risk_.sample().y;
@@ -268,22 +272,6 @@ class ClosedForm {
     fit.certificate.solver = "closed_form (singular values)";
     fit.certificate.primal = risk_.value(fit.point);
     fit.certificate.gap = 0;
-  }
-
-  /// Weighted means of the columns and of the targets, zeros without an intercept.
-  Vector exact_means() const {
-    Vector centre(std::size_t(d_ + k_), 0.0);
-    if (!risk_.intercept()) return centre;
-    const double* s = risk_.sample().weights;
-    Vector ones(std::size_t(n_), 1.0);
-    risk_.sample().x->add_transpose_times({0, n_}, s == nullptr ? ones.data() : s, 1, centre.data());
-    for (Index i = 0; i < n_; ++i) {
-      for (Index c = 0; c < k_; ++c) {
-        centre[std::size_t(d_ + c)] += (s == nullptr ? 1.0 : s[i]) * risk_.sample().y[i * k_ + c];
-      }
-    }
-    for (double& m : centre) m /= risk_.total_weight();
-    return centre;
   }
 
   /// Householder QR of the first `rows` rows of the stack; leaves R there.
@@ -316,6 +304,8 @@ class ClosedForm {
       fortran(blas.dgelsd, rows, d_, k_, stack.data(), room, right.data(), tall, values.data(), floor, &rank,
               work.data(), Index(work.size()), integers.data(), &info);
       if (info != 0) throw std::runtime_error("LAPACK's dgelsd did not converge.");
+      values.resize(std::size_t(std::min(n_, d_)), 0.0);
+      if (keep_spectrum_) spectrum_ = Spectrum(values);
     }
     for (Index c = 0; c < k_; ++c) {
       double moved = 0;
@@ -333,8 +323,9 @@ class ClosedForm {
   /// w = X_c' a with (X_c X_c' / S + strength) a = y_c / S. False when a pivot is at rounding level.
   bool through_kernel(Fit& fit, double strength) {
     const double* s = risk_.sample().weights;
-    const Vector centre = exact_means();
-    Vector kernel = kernel_matrix(centre);
+    const Vector centre = weighted_means(risk_);
+    Vector kernel = centred_kernel(risk_, centre);
+    Vector untouched = keep_spectrum_ ? kernel : Vector();
     double largest = 0;
     for (Index i = 0; i < n_; ++i) largest = std::max(largest, kernel[std::size_t(i * n_ + i)]);
     const double total = risk_.total_weight();
@@ -369,39 +360,9 @@ class ClosedForm {
       if (risk_.intercept()) fit.point[std::size_t(k_ * d_ + c)] = centre[std::size_t(d_ + c)] - moved;
     }
     certify_kernel(fit, strength);
+    if (keep_spectrum_) spectrum_ = Spectrum(std::move(untouched), n_, 1.0, n_);
     fit.certificate.solver = "closed_form (kernel)";
     return true;
-  }
-
-  /// Lower triangle of sqrt(s_i s_j) (x_i - m).(x_j - m).
-  Vector kernel_matrix(const Vector& centre) const {
-    const Rows& x = *risk_.sample().x;
-    const double* s = risk_.sample().weights;
-    Vector kernel(std::size_t(n_ * n_));
-    const Index step = 64, tasks = (n_ + step - 1) / step;
-    Vector toward(std::size_t(n_), 0.0);  // x_i . m
-    x.times({0, n_}, centre.data(), 1, toward.data());
-    double square = 0;
-    for (Index j = 0; j < d_; ++j) square += centre[std::size_t(j)] * centre[std::size_t(j)];
-    parallel_for(tasks, [&](Index task) {
-      const Index first = task * step, count = std::min(step, n_ - first), below = n_ - first;
-      Vector identity(std::size_t(count * count), 0.0), dense(std::size_t(count * d_), 0.0);
-      Vector products(std::size_t(below * count));
-      for (Index i = 0; i < count; ++i) identity[std::size_t(i * count + i)] = 1;
-      x.add_transpose_times({first, count}, identity.data(), count, dense.data());
-      x.times({first, below}, dense.data(), count, products.data());
-      for (Index i = 0; i < below; ++i) {
-        for (Index j = 0; j < count && first + j <= first + i; ++j) {
-          const Index row = first + i, column = first + j;
-          const double root = s == nullptr ? 1.0 : std::sqrt(s[row] * s[column]);
-          kernel[std::size_t(row * n_ + column)] =
-              root *
-              (products[std::size_t(i * count + j)] - toward[std::size_t(row)] - toward[std::size_t(column)] + square);
-        }
-      }
-    });
-    risk_.count_passes(double(n_) / 2);
-    return kernel;
   }
 
   /// The gap by Fenchel's inequality: |gradient|^2 / (2 strength), or the value itself without a penalty.
@@ -417,7 +378,10 @@ class ClosedForm {
   const Risk& risk_;
   Watch watch_;
   Index n_, d_, k_;
+  bool keep_spectrum_;
+  bool by_rows_ = false;
   Vector scale_;
+  Spectrum spectrum_;
 };
 
 }  // namespace tutelage

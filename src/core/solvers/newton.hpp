@@ -89,7 +89,7 @@ class QuasiNewtonSolver {
   Fit run(Vector point, std::string_view solver) {
     Fit fit;
     fit.certificate.solver = solver;
-    begin(point);
+    if (stopping_.max_rounds > 0) begin(point);
     fit.point = point_ = std::move(point);
     const Curvature first = metric_.empty() ? plan_.form : need_floor_ ? Curvature::diagonal : Curvature::none;
     risk_.evaluate(point_, local_, true, first);
@@ -98,23 +98,34 @@ class QuasiNewtonSolver {
     Index round = 0;
     double asked = stopping_.tol;
     for (;; ++round) {
-      Vector direction(local_.gradient);
-      memory_.solve(direction, metric_);
-      for (double& x : direction) x = -x;
-      const double decrement = -dot(direction, local_.gradient) / 2;
+      Vector direction = descent();
+      double decrement = -dot(direction, local_.gradient) / 2;
       const bool last = round >= stopping_.max_rounds || watch_.expired(fit.certificate);
-      if (last || !(decrement > asked * std::abs(local_.value)) || decrement <= 1e-16 * scale) {
+      if (last) {  // where the rounds ended the fit must go on when it is started again
+        if (round >= stopping_.max_rounds) fit.certificate.reason = Reason::rounds;
+        proof_.write_here(point_, metric_, fit.certificate);
+        watch_.converged(fit.certificate, scale);
+        break;
+      }
+      if (!(decrement > asked * std::abs(local_.value)) || decrement <= 1e-16 * scale) {
+        const Vector asked_at(point_);
         proof_.write(point_, metric_, fit.certificate);
-        fit.certificate.reason = last && round >= stopping_.max_rounds ? Reason::rounds : fit.certificate.reason;
-        if (watch_.converged(fit.certificate, scale)) break;
-        if (last) break;
-        if (decrement <= 1e-16 * scale) {
-          fit.certificate.reason = Reason::rounding;
+        const bool exhausted = decrement <= 1e-16 * scale;
+        if (watch_.converged(fit.certificate, scale) || exhausted) {
+          if (exhausted && fit.certificate.reason != Reason::converged) fit.certificate.reason = Reason::rounding;
+          // Values end at rounding where the point still has half its digits to gain; the gradient knows them. A step
+          // this short cannot raise the value by more than its rounding, so nobody needs to look.
+          for (std::size_t i = 0; decrement <= 1e-13 * scale && i < point_.size(); ++i) point_[i] = asked_at[i] + direction[i];
           break;
         }
         // The gap is wider than the decrement said: aim at what is missing, with some to spare.
         asked = std::min(asked, decrement / std::abs(local_.value)) *
                 std::clamp(0.3 * stopping_.tol / fit.certificate.relative_gap(), 1e-6, 0.1);
+        if (point_ != asked_at) {  // the proof has moved the intercept
+          risk_.evaluate(point_, local_);
+          direction = descent();
+          decrement = -dot(direction, local_.gradient) / 2;
+        }
       }
       if (round > 15 && round % 5 == 0 && norm(point_) > 20 && proof_.recedes(direction)) {
         proof_.write(point_, metric_, fit.certificate);
@@ -161,9 +172,7 @@ class QuasiNewtonSolver {
     risk_.evaluate(point_, local_, true, plan_.form);
     take_curvature(plan_.form);
     for (Index round = 0; round < stopping_.max_rounds; ++round) {
-      Vector direction(local_.gradient);
-      memory_.solve(direction, metric_);
-      for (double& x : direction) x = -x;
+      const Vector direction = descent();
       const double decrement = -dot(direction, local_.gradient) / 2;
       if (!(decrement > stopping_.tol * std::abs(local_.value)) || !advance(direction, decrement)) break;
     }
@@ -171,6 +180,13 @@ class QuasiNewtonSolver {
     Risk::Local last;
     risk_.evaluate(point_, last, false, plan_.form);
     unfactored_ = Metric(risk_, plan_.form, std::move(last.curvature));
+  }
+
+  Vector descent() const {
+    Vector direction(local_.gradient);
+    memory_.solve(direction, metric_);
+    for (double& x : direction) x = -x;
+    return direction;
   }
 
   void take_curvature(Curvature form) {

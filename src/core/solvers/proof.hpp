@@ -50,6 +50,15 @@ class Proof {
     certificate.gap = std::max(0.0, certificate.primal - certificate.dual);
   }
 
+  /// The same for a point that must stay where it is: the dual comes from the point with its intercept settled.
+  void write_here(const Vector& point, const Metric& metric, Certificate& certificate) {
+    Vector settled(point);
+    write(settled, metric, certificate);
+    if (settled == point) return;
+    certificate.primal = risk_.value(point);
+    if (certificate.measure == Measure::duality) certificate.gap = std::max(0.0, certificate.primal - certificate.dual);
+  }
+
   /// True when moving along the last Newton step for ever lowers every loss: there is no minimum.
   bool recedes(const Vector& direction) const {
     if (loss_.targets != Targets::label && loss_.targets != Targets::category) return false;

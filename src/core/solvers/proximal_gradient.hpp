@@ -36,15 +36,14 @@ class ProximalGradient {
     for (;; ++round) {
       const bool last = round >= stopping_.max_rounds || watch_.expired(fit.certificate);
       if (round >= next_proof || last) {
-        Vector proven(point);
-        proof_.write(proven, Metric(), fit.certificate);
-        if (scale < 0) scale = fit.certificate.primal;
-        point = std::move(proven);
-        if (watch_.converged(fit.certificate, scale) || last) {
-          if (last && round >= stopping_.max_rounds && fit.certificate.reason != Reason::converged)
-            fit.certificate.reason = Reason::rounds;
-          break;
+        if (last && round >= stopping_.max_rounds) fit.certificate.reason = Reason::rounds;
+        if (last) {  // where the rounds ended the fit must go on when it is started again
+          proof_.write_here(point, Metric(), fit.certificate);
+        } else {
+          proof_.write(point, Metric(), fit.certificate);
         }
+        if (scale < 0) scale = fit.certificate.primal;
+        if (watch_.converged(fit.certificate, scale) || last) break;
         // The closer to the goal, the sooner it is asked again.
         period = std::clamp<Index>(Index(5 * std::log10(1 + fit.certificate.relative_gap() / stopping_.tol)), 3, 50);
         next_proof = round + period;

@@ -50,13 +50,15 @@ class TruncatedNewton {
       metric_.solve(solved);
       // The diagonal sees too little of the curvature's spread to bound the gap, so it asks the proof a little early.
       const double decrement = dot(solved, gradient_) / 2;
-      if (last || decrement <= asked * std::abs(value_) || decrement <= 1e-17 * scale) {
+      if (last) {  // where the rounds ended the fit must go on when it is started again
+        if (round >= stopping_.max_rounds) fit.certificate.reason = Reason::rounds;
+        proof_.write_here(point_, metric_, fit.certificate);
+        watch_.converged(fit.certificate, scale);
+        break;
+      }
+      if (decrement <= asked * std::abs(value_) || decrement <= 1e-17 * scale) {
         proof_.write(point_, metric_, fit.certificate);
-        if (watch_.converged(fit.certificate, scale) || last) {
-          if (last && fit.certificate.reason == Reason::converged) break;
-          if (last && round >= stopping_.max_rounds) fit.certificate.reason = Reason::rounds;
-          break;
-        }
+        if (watch_.converged(fit.certificate, scale)) break;
         if (decrement <= 1e-17 * scale) {
           fit.certificate.reason = Reason::rounding;
           break;
