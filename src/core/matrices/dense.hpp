@@ -97,8 +97,6 @@ class DenseRows final : public Rows, public Columns {
     return strided(j, [&](Index i, double x) { return (c ? c[i] : 1.0) * (x - m) * (x - m); });
   }
 
-  const T* data() const { return data_; }
-  Index stride() const { return stride_; }
 
  private:
   const T* row(Index i) const { return data_ + i * stride_; }
@@ -193,8 +191,6 @@ class DenseColumns final : public Rows, public Columns {
     return simd::centred_square(at(j), c, m, rows_);
   }
 
-  const T* data() const { return data_; }
-  Index stride() const { return stride_; }
 
  private:
   const T* piece(Index i) const { return data_ + i; }
