@@ -100,7 +100,10 @@ class CoordinateDescent {
   const Vector& scores() const { return z_; }
   const coordinate::Gradients& gradients() const { return *gradients_; }
   /// Makes every gradient exact at the present coefficients.
-  void read_gradients() { gradients_->read_all(smooth_); }
+  const Vector& read_gradients() {
+    gradients_->read_all(smooth_);
+    return gradients_->g;
+  }
 
  private:
   static std::size_t at(Index i) { return coordinate::at(i); }
