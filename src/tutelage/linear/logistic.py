@@ -48,6 +48,7 @@ from tutelage.base import Accepts, Floats, Matrix
 from tutelage.certificate import Certificate, Reason
 from tutelage.linear.accuracy import minimise_well
 from tutelage.linear.base import LinearClassifier, SparseCoefficients, probabilities
+from tutelage.linear.callbacks import CallbackSupport, rounds_told
 from tutelage.linear.inference import Information, WithInference, information_at
 from tutelage.parameters import (
     Hidden,
@@ -64,6 +65,8 @@ from tutelage.parameters import (
 from tutelage.risk import Risk, Solution
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from tutelage.labels import Codes, Weights
 
 # scikit-learn's names of solvers: hints that our choice by cost replaces.
@@ -224,7 +227,7 @@ def _with_constant(X: Matrix, value: float) -> Matrix:
     return np.hstack([X, constant])
 
 
-class LogisticRegression(SparseCoefficients, WithInference, LinearClassifier):
+class LogisticRegression(CallbackSupport, SparseCoefficients, WithInference, LinearClassifier):
     """Logistic regression, of two classes or of many, with any elastic-net penalty or none.
 
     A drop-in for scikit-learn's class of the same name. ``tol`` is the relative duality gap at which the fit stops, and
@@ -273,12 +276,11 @@ class LogisticRegression(SparseCoefficients, WithInference, LinearClassifier):
     verbose: Annotated[Verbosity, "Whether to print the certificate."] = 0
     warm_start: Annotated[bool, "Whether to start from the coefficients of the last fit."] = False
     n_jobs: Annotated[int | None, "Deprecated, without effect; see `tutelage.set_threads`."] = None
-    time_limit: Annotated[Positive | None, "The most seconds of a fit."] = None
 
     accepts: ClassVar[Accepts] = Accepts(sparse=True)
     n_iter_: Any = fitted("The rounds that were made, in an array of one.")
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, *, time_limit: float | None = None) -> Self:
         """Fit the model.
 
         Parameters
@@ -289,6 +291,8 @@ class LogisticRegression(SparseCoefficients, WithInference, LinearClassifier):
             The labels.
         sample_weight : array of shape (n,), optional
             How much each row counts.
+        time_limit : float, optional
+            The most seconds.
 
         Returns
         -------
@@ -305,7 +309,7 @@ class LogisticRegression(SparseCoefficients, WithInference, LinearClassifier):
             )
         before = (self.coef_, self.intercept_) if self.warm_start and hasattr(self, "coef_") else None
         X, codes, weight = self.validate(X, y, sample_weight)
-        self._check_liblinear()
+        self._check_liblinear(X)
         liblinear = self.solver == "liblinear"
         problem = LogisticProblem(
             X,
@@ -315,23 +319,44 @@ class LogisticRegression(SparseCoefficients, WithInference, LinearClassifier):
             fit_intercept=self.fit_intercept,
             intercept_scaling=self.intercept_scaling if liblinear else None,
         )
+        start = None
         if before is not None and not liblinear and before[0].shape[0] == problem.scores:
-            coef = before[0].toarray() if sparse.issparse(before[0]) else before[0]
-            start = (coef, before[1])
+            start = (before[0].toarray() if sparse.issparse(before[0]) else before[0], before[1])
+
+        def fit(rounds: int) -> Solution:
+            return problem.minimise(
+                C, l1_ratio, start=start, solver=self.solver, tol=self.tol, max_rounds=rounds, time_limit=time_limit
+            )
+
+        if getattr(self, "_skl_callbacks", None) and self.solver == "lbfgs":
+            solution = rounds_told(self, X, y, weight, self.max_iter, fit, _attributes(X.dtype))
         else:
-            start = None
-        solution = problem.minimise(
-            C,
-            l1_ratio,
-            start=start,
-            solver=self.solver,
-            tol=self.tol,
-            max_rounds=self.max_iter,
-            time_limit=self.time_limit,
-        )
+            solution = fit(self.max_iter)
         self._keep_fit(solution, solution.coef if liblinear else X)
         self._information = problem.information(solution) if math.isinf(C) and not liblinear else None
         return self
+
+    def set_callbacks(self, *callbacks: Any) -> Self:
+        """Set scikit-learn's callbacks, which are told of every round of a fit with the default solver.
+
+        Parameters
+        ----------
+        *callbacks : callback
+            See `sklearn.callback`.
+
+        Returns
+        -------
+        self
+            The model.
+        """
+        if self.solver != "lbfgs":
+            warnings.warn(
+                f"Callbacks are only supported in {type(self).__name__} for solver='lbfgs', found "
+                f"solver={self.solver!r}: they will not be told of its rounds.",
+                UserWarning,
+                stacklevel=2,
+            )
+        return super().set_callbacks(*callbacks)
 
     def _keep_fit(self, solution: Solution, like: Any) -> None:
         certificate = solution.certificate
@@ -343,11 +368,24 @@ class LogisticRegression(SparseCoefficients, WithInference, LinearClassifier):
         if self.verbose:
             print(certificate)
 
-    def _check_liblinear(self) -> None:
-        if self.solver == "liblinear" and len(self.classes_) > 2:
+    def _check_liblinear(self, X: Matrix) -> None:
+        """Refuse what liblinear refuses, for those who asked for it."""
+        if self.solver != "liblinear":
+            return
+        way_out = "use solver='auto'"
+        if len(self.classes_) > 2:
             raise ValueError(
                 "The 'liblinear' solver does not support multiclass classification (n_classes >= 3), found "
-                f"{len(self.classes_)} classes; use solver='auto', or OneVsRestClassifier around it."
+                f"{len(self.classes_)} classes; {way_out}, or OneVsRestClassifier around it."
+            )
+        if sparse.issparse(X) and X.indices.dtype == np.int64:
+            raise ValueError(
+                f"Only sparse matrices with 32-bit integer indices are accepted by liblinear, found int64; {way_out}."
+            )
+        if X.shape[0] and X.max() > 1e30:
+            raise ValueError(
+                "Using the 'liblinear' solver while X contains a maximum value > 1e30 results in a frozen fit. Please "
+                f"choose another solver or rescale the input X: {way_out}."
             )
 
     def _strength_and_ratio(self) -> tuple[float, float]:
@@ -400,6 +438,10 @@ class LogisticRegression(SparseCoefficients, WithInference, LinearClassifier):
         """
         return probabilities(self.decision_function(X), multinomial=True)
 
+    def _predict_proba_lr(self, X: Any) -> Floats:
+        # scikit-learn's name for the probabilities of one model a class, made to sum to one.
+        return probabilities(self.decision_function(X), multinomial=False)
+
     def predict_log_proba(self, X: Any) -> Floats:
         """Give the logarithm of the probability of each class, finite however small the probability is.
 
@@ -425,6 +467,11 @@ class LogisticRegression(SparseCoefficients, WithInference, LinearClassifier):
         tags = super().__sklearn_tags__()
         tags.classifier_tags.multi_class = self.solver != "liblinear"
         return tags
+
+
+def _attributes(kind: Any) -> Callable[[Solution], dict[str, Any]]:
+    """Give the fitted attributes of a solution, for a callback."""
+    return lambda solution: {"coef_": solution.coef.astype(kind), "intercept_": solution.intercept.astype(kind)}
 
 
 def name_of_penalty(l1_ratio: float) -> PenaltyName:

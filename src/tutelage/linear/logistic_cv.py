@@ -156,7 +156,7 @@ class LogisticRegressionCV(LogisticRegression):
 
         raw_weight = sample_weight
         X, codes, weight = self.validate(X, y, sample_weight)
-        self._check_liblinear()
+        self._check_liblinear(X)
         y = self.classes_[codes]
         split_params, score_params = self._routed(raw_weight, params)
         folds = list(check_cv(self.cv, y, classifier=True).split(X, y, **split_params))
@@ -222,7 +222,6 @@ class LogisticRegressionCV(LogisticRegression):
             solver=self.solver,
             tol=self.tol,
             max_rounds=self.max_iter,
-            time_limit=self.time_limit,
         )
 
     def _with_intercept(self, solution: Solution) -> Floats:
