@@ -35,6 +35,8 @@ import numpy.typing as npt
 
 from tutelage import _core, matrices, penalties, solvers
 from tutelage.certificate import Certificate, Kind, Reason
+from tutelage.losses import native_loss
+from tutelage.penalties import native_penalty
 
 Floats = npt.NDArray[np.float64]
 
@@ -51,11 +53,14 @@ class Risk:
         One of `tutelage.penalties`, or any object with ``value(w)`` and ``prox(w, step)``.
     fit_intercept : bool, default=True
         Whether there is an intercept; it is never penalised.
+    scores : int, optional
+        How many scores a row has, where the targets do not tell: more classes than there are among these rows.
     """
 
     loss: Any
     penalty: Any = field(default_factory=penalties.NoPenalty)
     fit_intercept: bool = True
+    scores: int | None = None
 
 
 @dataclass(frozen=True)
@@ -149,11 +154,13 @@ def minimise(
         Coefficients, intercept and certificate.
     """
     targets = np.ascontiguousarray(y, dtype=np.float64)
-    loss = matrices.loss_handle(risk.loss, targets)
-    penalty = matrices.penalty_handle(risk.penalty)
+    loss = native_loss(risk.loss, scores_of(risk, targets), targets)
+    penalty = native_penalty(risk.penalty)
     weight = None if sample_weight is None else np.ascontiguousarray(sample_weight, dtype=np.float64)
     begin = None if start is None else np.ascontiguousarray(start, dtype=np.float64).ravel()
     solvers.check(solver, loss, penalty)
+    if solver == "coordinate_descent" or (solver == "auto" and solvers.descends(loss, penalty)):
+        return _descend(risk, X, targets, weight, loss, penalty, begin, tol, max_rounds, time_limit)
     point, facts = _core.minimise(
         matrices.rows(X), targets.ravel(), weight, loss, penalty, risk.fit_intercept, begin, solver, tol, max_rounds,
         math.inf if time_limit is None else time_limit,
@@ -164,6 +171,44 @@ def minimise(
     intercept = point[scores * columns :] if risk.fit_intercept else np.zeros(scores)
     if scores == 1:
         return Solution(coef[0], float(intercept[0]), certificate_from(facts))
+    return Solution(coef, intercept, certificate_from(facts))
+
+
+def scores_of(risk: Risk, targets: Floats) -> int:
+    """Tell how many scores a row has: as the risk says, else one a class, or one a column of the targets."""
+    if risk.scores is not None:
+        return risk.scores
+    if getattr(risk.loss, "several_scores", False):
+        return int(targets.max(initial=0.0)) + 1
+    return targets.shape[1] if targets.ndim == 2 else 1
+
+
+def _descend(
+    risk: Risk,
+    X: Any,
+    targets: Floats,
+    weight: Floats | None,
+    loss: Any,
+    penalty: Any,
+    start: Floats | None,
+    tol: float,
+    max_rounds: int,
+    time_limit: float | None,
+) -> Solution:
+    columns = X.shape[1]
+    coef, intercept, facts = _core.coordinate_descent(
+        matrices.columns(X),
+        targets.ravel(),
+        weight,
+        loss,
+        penalty,
+        risk.fit_intercept,
+        start=None if start is None else np.ascontiguousarray(start[:columns]),
+        start_intercept=0.0 if start is None or not risk.fit_intercept else float(start[columns]),
+        tol=tol,
+        max_rounds=max_rounds,
+        time_limit=math.inf if time_limit is None else time_limit,
+    )
     return Solution(coef, intercept, certificate_from(facts))
 
 

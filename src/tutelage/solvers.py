@@ -31,8 +31,27 @@ def check(solver: str, loss: Any, penalty: Any) -> None:
         raise ValueError(f"The 'solver' parameter must be one of {', '.join(SOLVERS)}. Got {solver!r} instead.")
     if solver == "auto":
         return
-    reason = _core.objection(solver, loss, penalty)
+    reason = objection(solver, loss, penalty)
     if reason:
-        able = [name for name in SOLVERS if name != "auto" and not _core.objection(name, loss, penalty)]
+        able = [name for name in SOLVERS if name != "auto" and not objection(name, loss, penalty)]
         way_out = f"; use solver={' or '.join(map(repr, able))}" if able else ""
         raise ValueError(f"The solver {solver!r} cannot minimise this risk: {reason}{way_out}.")
+
+
+def objection(solver: str, loss: Any, penalty: Any) -> str:
+    """Say why a solver cannot minimise this loss with this penalty: half a sentence, empty when it can."""
+    if solver != "coordinate_descent":
+        return str(_core.objection(solver, loss, penalty))
+    facts = loss.facts
+    if loss.scores > 1 or loss.targets > 1:
+        return "it moves the coefficients of one score a row, not of several"
+    if not facts["has_curvature"]:
+        return f"the {facts['name']} loss has no curvature"
+    if not penalty.facts["separable"]:
+        return f"the {penalty.facts['name']} penalty is not a sum over coefficients"
+    return ""
+
+
+def descends(loss: Any, penalty: Any) -> bool:
+    """Whether coordinate descent is what "auto" means: where the penalty has corners, coefficient by coefficient."""
+    return not penalty.facts["quadratic"] and not objection("coordinate_descent", loss, penalty)
