@@ -1,18 +1,22 @@
 // Matrices: handles on NumPy and SciPy memory, read where it lies, and the products that the tests compare with
 // NumPy's.
 #include <nanobind/ndarray.h>
+#include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/shared_ptr.h>
-#include <nanobind/stl/vector.h>
 
+#include <algorithm>
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <stdexcept>
 #include <utility>
 #include <vector>
 
+#include "bind/arrays.hpp"
 #include "bind/bind.hpp"
 #include "core/matrices/augmented.hpp"
+#include "core/matrices/copy.hpp"
 #include "core/matrices/dense.hpp"
 #include "core/matrices/products.hpp"
 #include "core/matrices/sparse.hpp"
@@ -33,16 +37,6 @@ Index length(const auto& array, std::size_t axis = 0) { return static_cast<Index
 void demand(bool fact, const char* sentence) {
   if (!fact) throw std::invalid_argument(sentence);
 }
-
-/// A vector handed over to NumPy without a copy.
-template <class... Sizes>
-auto as_array(std::vector<double> values, Sizes... sizes) {
-  auto* kept = new std::vector<double>(std::move(values));
-  const nb::capsule owner(kept, [](void* p) noexcept { delete static_cast<std::vector<double>*>(p); });
-  return nb::ndarray<nb::numpy, double>(kept->data(), {static_cast<std::size_t>(sizes)...}, owner);
-}
-
-std::vector<double> zeros(Index size) { return std::vector<double>(static_cast<std::size_t>(size), 0.0); }
 
 template <class Handle, class T>
 std::shared_ptr<Handle> dense_of(const Dense& x) {
@@ -121,50 +115,65 @@ nb::tuple other_compression(const List& data, const List& indices, const List& s
 
 // ---- products -----------------------------------------------------------------------------------------------------
 
-auto rows_times(const Rows& x, const Matrix& w) {
+NewNumbers matrix(Index rows, Index columns) {
+  return new_numbers({static_cast<std::size_t>(rows), static_cast<std::size_t>(columns)});
+}
+
+NewNumbers rows_times(const Rows& x, const Matrix& w) {
   demand(length(w, 1) == x.columns(), "w must have a number for each column of X.");
-  const Index k = length(w);
-  std::vector<double> z = zeros(x.rows() * k);
-  {
-    const nb::gil_scoped_release released;
-    times(x, w.data(), k, z.data());
-  }
-  return as_array(std::move(z), x.rows(), k);
+  NewNumbers z = matrix(x.rows(), length(w));
+  const nb::gil_scoped_release released;
+  times(x, w.data(), length(w), z.data());
+  return z;
 }
 
-auto rows_transpose_times(const Rows& x, const Matrix& s) {
+NewNumbers rows_transpose_times(const Rows& x, const Matrix& s) {
   demand(length(s) == x.rows(), "s must have a row for each row of X.");
-  const Index k = length(s, 1);
-  std::vector<double> g = zeros(x.columns() * k);
-  {
-    const nb::gil_scoped_release released;
-    add_transpose_times(x, s.data(), k, g.data());
-  }
-  return as_array(std::move(g), k, x.columns());
+  NewNumbers g = matrix(length(s, 1), x.columns());
+  const nb::gil_scoped_release released;
+  add_transpose_times(x, s.data(), length(s, 1), g.data());
+  return g;
 }
 
-auto rows_sandwich(const Rows& x, const Vector& c, std::optional<Vector> shift) {
+NewNumbers rows_sandwich(const Rows& x, const Vector& c, std::optional<Vector> shift) {
   demand(length(c) == x.rows(), "c must have a number for each row of X.");
   demand(!shift || length(*shift) == x.columns(), "shift must have a number for each column of X.");
   demand(!shift || !x.sparse(), "shift must be None for a sparse matrix.");
-  std::vector<double> h = zeros(x.columns() * x.columns());
-  {
-    const nb::gil_scoped_release released;
-    sandwich(x, c.data(), shift ? shift->data() : nullptr, h.data());
-  }
-  return as_array(std::move(h), x.columns(), x.columns());
+  NewNumbers h = matrix(x.columns(), x.columns());
+  const nb::gil_scoped_release released;
+  sandwich(x, c.data(), shift ? shift->data() : nullptr, h.data());
+  return h;
 }
 
 template <class Handle>
-auto statistics(const Handle& x, std::optional<Vector> weights) {
+nb::tuple statistics(const Handle& x, std::optional<Vector> weights) {
   demand(!weights || length(*weights) == x.rows(), "weights must have a number for each row of X.");
   ColumnStatistics found;
   {
     const nb::gil_scoped_release released;
     found = column_statistics(x, weights ? weights->data() : nullptr);
   }
-  const Index d = x.columns();
-  return nb::make_tuple(as_array(std::move(found.mean), d), as_array(std::move(found.variance), d));
+  return nb::make_tuple(copied(found.mean.data(), x.columns(), 1), copied(found.variance.data(), x.columns(), 1));
+}
+
+template <class T>
+nb::object copy_in_fortran_order(const Dense& x) {
+  const auto n = x.shape(0), d = x.shape(1);
+  auto* const data = new T[n * d];
+  const nb::capsule owner(data, [](void* p) noexcept { delete[] static_cast<T*>(p); });
+  {
+    const nb::gil_scoped_release released;
+    copy_by_columns(static_cast<const T*>(x.data()), static_cast<Index>(x.stride(0)), static_cast<Index>(n),
+                    static_cast<Index>(d), data);
+  }
+  return nb::cast(nb::ndarray<nb::numpy, T, nb::ndim<2>>(data, {n, d}, owner, {1, static_cast<std::int64_t>(n)}));
+}
+
+nb::object fortran_copy(const Dense& x) {
+  demand(x.stride(1) == 1, "X must have its rows in one piece of memory; copy it first.");
+  if (x.dtype() == nb::dtype<double>()) return copy_in_fortran_order<double>(x);
+  demand(x.dtype() == nb::dtype<float>(), "X must hold float32 or float64; convert it first.");
+  return copy_in_fortran_order<float>(x);
 }
 
 std::shared_ptr<Rows> standardised(const Rows& x, const Vector& mean, const Vector& scale) {
@@ -183,6 +192,7 @@ void bind_rows(nb::module_& m) {
   m.def("other_compression", &other_compression, nb::arg("data").noconvert(), nb::arg("indices").noconvert(),
         nb::arg("indptr").noconvert(), nb::arg("across"),
         "data, indices and indptr of the same matrix in CSC when it came in CSR, and the reverse.");
+  m.def("fortran_copy", &fortran_copy, nb::arg("X").noconvert(), "A copy of a C-ordered matrix in Fortran order.");
   nb::class_<Rows>(m, "Rows", "A matrix that products read by blocks of rows.")
       .def_prop_ro(
           "shape", [](const Rows& x) { return nb::make_tuple(x.rows(), x.columns()); }, "Rows and columns.")
@@ -240,9 +250,10 @@ void bind_columns(nb::module_& m) {
           [=](const Columns& x, Index j, double a, const Vector& z) {
             check(x, j);
             check_rows(x, z);
-            std::vector<double> sum(z.data(), z.data() + z.size());
+            NewNumbers sum = new_numbers({z.size()});
+            std::copy_n(z.data(), z.size(), sum.data());
             x.add(j, a, sum.data());
-            return as_array(std::move(sum), x.rows());
+            return sum;
           },
           nb::arg("j"), nb::arg("a"), nb::arg("z"), "z + a times column j.")
       .def(

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from tutelage.certificate import Certificate, Reason
     from tutelage.features import Basis, Buckets, Conjunctions, OneHot, Polynomial, Squares, Standardise
-    from tutelage.linear import LinearRegression, Ridge, RidgeClassifier
+    from tutelage.linear import LinearRegression, Ridge, RidgeClassifier, RidgeCV
     from tutelage.machine import get_threads, set_threads, show_versions, threads
 
 __version__ = "0.1.0"
@@ -27,7 +27,7 @@ CHAPTERS: dict[str, tuple[str, ...]] = {
     "certificate": ("Certificate", "Reason"),
     "features": ("Basis", "Buckets", "Conjunctions", "OneHot", "Polynomial", "Squares", "Standardise"),
     "labels": (),
-    "linear": ("LinearRegression", "Ridge", "RidgeClassifier"),
+    "linear": ("LinearRegression", "Ridge", "RidgeCV", "RidgeClassifier"),
     "losses": (),
     "linear": ("LogisticRegression", "LogisticRegressionCV"),
     "losses": (),
@@ -48,6 +48,7 @@ __all__ = [
     "Polynomial",
     "Reason",
     "Ridge",
+    "RidgeCV",
     "RidgeClassifier",
     "Squares",
     "Standardise",

@@ -28,6 +28,8 @@ class DenseRows final : public Rows, public Columns {
   Index columns() const override { return columns_; }
   Index stored() const override { return rows_ * columns_; }
   bool sparse() const override { return false; }
+  const T* data() const { return data_; }
+  Index stride() const { return stride_; }
 
   Index block_rows() const override {
     const Index fitting = block_bytes / (std::max<Index>(columns_, 1) * static_cast<Index>(sizeof(T)));
@@ -129,6 +131,8 @@ class DenseColumns final : public Rows, public Columns {
   Index columns() const override { return columns_; }
   Index stored() const override { return rows_ * columns_; }
   bool sparse() const override { return false; }
+  const T* data() const { return data_; }
+  Index stride() const { return stride_; }
 
   /// At least 256 rows, so that the piece of a column that belongs to a block is worth the jump to it.
   Index block_rows() const override {

@@ -64,6 +64,7 @@ inline void follow_path(CoordinateDescent& solver, const PenaltyAt& penalty, con
   const Watch watch(stopping);
   double previous = 0;
   for (const double strength : strengths) {
+    check_interrupt();
     Stopping left = stopping;
     left.time_limit = stopping.time_limit - watch.seconds();
     PathPoint point;

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from tutelage.linear.least_squares import LinearRegression as LinearRegression
     from tutelage.linear.ridge import Ridge as Ridge
     from tutelage.linear.ridge import RidgeClassifier as RidgeClassifier
+    from tutelage.linear.ridge_cv import RidgeCV as RidgeCV
 
 # File -> the public names in it; loaded when they are first touched.
 FILES: dict[str, tuple[str, ...]] = {
@@ -28,6 +29,7 @@ FILES: dict[str, tuple[str, ...]] = {
     "logistic": ("LogisticRegression",),
     "logistic_cv": ("LogisticRegressionCV",),
     "ridge": ("Ridge", "RidgeClassifier"),
+    "ridge_cv": ("RidgeCV",),
 }
 
 _FILE_OF = {name: file for file, names in FILES.items() for name in names}

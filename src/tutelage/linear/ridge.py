@@ -28,19 +28,21 @@ array([1.2857, 1.2857])
 from __future__ import annotations
 
 import warnings
-from typing import Annotated, Any, ClassVar, Literal, Self
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, Self
 
 import numpy as np
 from scipy import sparse
 
 from tutelage import _core, losses, matrices, penalties
 from tutelage.base import Accepts, Floats, Matrix
-from tutelage.certificate import Certificate
 from tutelage.labels import encode
 from tutelage.linear.base import LinearClassifier, LinearModel, LinearRegressor
 from tutelage.linear.least_squares import as_columns, fit_each, split_point
 from tutelage.parameters import Arrays, Count, NonNegative, Positive, RandomState, Range, fitted, invalid, parameter
 from tutelage.risk import Risk, certificate_from, minimise
+
+if TYPE_CHECKING:
+    from tutelage.certificate import Certificate
 
 Alpha = Annotated[
     NonNegative | Arrays, "Strength of the penalty, or one for each target.", Range(1e-6, 1e6, logarithmic=True)

@@ -157,8 +157,9 @@ class DenseColumnProducts final : public ColumnProducts {
 
   void gram(const Index* js, Index first, Index count, const double* c, const double* shift, double* h,
             Index ldh) const override {
-    const auto pack = [&](Index row, Index rows, Index from, Index columns, Index width, bool weighted, double* out) {
-      pack_panels(js + from, row, rows, columns, width, weighted && c ? c + row : nullptr, shift, out);
+    const auto pack = [&]<int Width>(std::integral_constant<int, Width>, Index row, Index rows, Index from,
+                                     Index columns, bool weighted, double* out) {
+      pack_panels<Width>(js + from, row, rows, columns, weighted && c ? c + row : nullptr, shift, out);
     };
     dense_gram(rows_, first, count, pack, h, ldh);
   }
@@ -239,24 +240,38 @@ class DenseColumnProducts final : public ColumnProducts {
     for (; t < count; ++t) simd::add(a[t], column(js[t]) + from, z, n);
   }
 
-  void pack_panels(const Index* js, Index row, Index rows, Index columns, Index width, const double* c,
-                   const double* shift, double* out) const {
-    for (Index first = 0; first < columns; first += width) {
-      for (Index t = 0; t < width; ++t) {
-        if (first + t >= columns) {
-          for (Index i = 0; i < rows; ++i) out[i * width + t] = 0;
-          continue;
-        }
-        const Index j = js[first + t];
-        const T* x = column(j) + row;
-        const double m = shift ? shift[j] : 0.0;
-        if (c) {
-          for (Index i = 0; i < rows; ++i) out[i * width + t] = c[i] * (static_cast<double>(x[i]) - m);
-        } else {
-          for (Index i = 0; i < rows; ++i) out[i * width + t] = static_cast<double>(x[i]) - m;
-        }
+  /// Panels of Width columns as sandwiches::add wants them: squares of lanes x lanes numbers, turned in registers.
+  template <int Width>
+  void pack_panels(const Index* js, Index row, Index rows, Index columns, const double* c, const double* shift,
+                   double* out) const {
+    using namespace simd;
+    for (Index j = 0; j < columns; j += lanes) {
+      const Index width = std::min<Index>(lanes, columns - j);
+      const T* x[lanes];
+      Pack m[lanes];
+      for (Index t = 0; t < lanes; ++t) {
+        const Index column_of = js[j + std::min(t, width - 1)];
+        x[t] = column(column_of) + row;
+        m[t] = splat(shift ? shift[column_of] : 0.0);
       }
-      out += rows * width;
+      double* to = out + j / Width * Width * rows + j % Width;
+      const auto square = [&](Index i, Index height, auto get) {
+        Pack v[lanes];
+        const Pack weight = c ? get(c + i) : Pack{};
+        TUTELAGE_UNROLL
+        for (int t = 0; t < lanes; ++t) {
+          v[t] = get(x[t] + i) - m[t];
+          if (c) v[t] *= weight;
+        }
+        transpose(v);
+        for (Index t = 0; t < height; ++t) store(to + (i + t) * Width, v[t]);
+      };
+      Index i = 0;
+      for (; i + lanes <= rows; i += lanes) square(i, lanes, [](const auto* p) { return load(p); });
+      if (i < rows) {
+        const Index rest = rows - i;
+        square(i, rest, [rest](const auto* p) { return load_part(p, rest); });
+      }
     }
   }
 

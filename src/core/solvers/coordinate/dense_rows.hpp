@@ -106,8 +106,9 @@ class DenseRowProducts final : public ColumnProducts {
 
   void gram(const Index* js, Index first, Index count, const double* c, const double* shift, double* h,
             Index ldh) const override {
-    const auto pack = [&](Index from, Index rows, Index start, Index columns, Index width, bool weighted, double* out) {
-      pack_panels(js + start, from, rows, columns, width, weighted ? c : nullptr, shift, out);
+    const auto pack = [&]<int Width>(std::integral_constant<int, Width>, Index from, Index rows, Index start,
+                                     Index columns, bool weighted, double* out) {
+      pack_panels<Width>(js + start, from, rows, columns, weighted ? c : nullptr, shift, out);
     };
     dense_gram(rows_, first, count, pack, h, ldh);
   }
@@ -168,18 +169,20 @@ class DenseRowProducts final : public ColumnProducts {
     }
   }
 
-  void pack_panels(const Index* js, Index first, Index rows, Index columns, Index width, const double* c,
-                   const double* shift, double* out) const {
-    for (Index start = 0; start < columns; start += width) {
-      const Index filled = std::min(width, columns - start);
-      for (Index i = first; i < first + rows; ++i, out += width) {
+  /// Panels of Width columns as sandwiches::add wants them.
+  template <int Width>
+  void pack_panels(const Index* js, Index first, Index rows, Index columns, const double* c, const double* shift,
+                   double* out) const {
+    for (Index start = 0; start < columns; start += Width) {
+      const Index filled = std::min<Index>(Width, columns - start);
+      for (Index i = first; i < first + rows; ++i, out += Width) {
         const T* x = row(i);
         const double by = c ? c[i] : 1.0;
         for (Index t = 0; t < filled; ++t) {
           const Index j = js[start + t];
           out[t] = by * (static_cast<double>(x[j]) - (shift ? shift[j] : 0.0));
         }
-        for (Index t = filled; t < width; ++t) out[t] = 0;
+        for (Index t = filled; t < Width; ++t) out[t] = 0;
       }
     }
   }

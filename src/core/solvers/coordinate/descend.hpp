@@ -14,9 +14,9 @@
 #include <cmath>
 #include <limits>
 
+#include "core/machine/cholesky.hpp"
 #include "core/machine/interrupt.hpp"
 #include "core/solvers/coordinate/anderson.hpp"
-#include "core/solvers/coordinate/cholesky.hpp"
 #include "core/solvers/coordinate/terms.hpp"
 
 namespace tutelage::coordinate {
@@ -164,7 +164,8 @@ class Descender {
         // Dependent columns (duplicates, more columns than rows) have a direction without curvature: a little is added.
         h[at(p * n + p)] = h[at(p * n + p)] * (1 + 1e-11) + curvature[at(p)];
       }
-      if (!solve_positive(h, step)) return false;
+      if (!cholesky(h.data(), n, 1e-13)) return false;
+      cholesky_solve(h.data(), n, step.data());
     }
     Vector trial(smooth.size());
     for (double length = 1; length > 0.1; length /= 2) {
