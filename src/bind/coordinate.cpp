@@ -130,6 +130,7 @@ void bind_coordinate(nb::module_& m) {
         nb::arg("penalty"), nb::arg("intercept"), nb::arg("strengths").none() = nb::none(), nb::arg("ratio") = 1e-3,
         nb::arg("count") = 100, nb::arg("penalty_weights").none() = nb::none(), nb::arg("tol") = 1e-6,
         nb::arg("max_rounds") = 1000, nb::arg("time_limit") = infinity,
-        "Coordinate descent along decreasing strengths, or along a geometric grid from the strongest that matters: values, "
+        "Coordinate descent along decreasing strengths, or along a geometric grid from the strongest that matters: "
+        "values, "
         "columns and starts of the coefficients as a CSC matrix, intercepts, strengths and certificates.");
 }

@@ -35,8 +35,8 @@ import numpy.typing as npt
 
 from tutelage import _core, matrices, penalties, solvers
 from tutelage.certificate import Certificate, Kind, Reason
-from tutelage.losses.user import native_loss
-from tutelage.penalties.user import native_penalty
+from tutelage.losses import native_loss
+from tutelage.penalties import native_penalty
 
 Floats = npt.NDArray[np.float64]
 
@@ -53,11 +53,14 @@ class Risk:
         One of `tutelage.penalties`, or any object with ``value(w)`` and ``prox(w, step)``.
     fit_intercept : bool, default=True
         Whether there is an intercept; it is never penalised.
+    scores : int, optional
+        How many scores a row has, where the targets do not tell: more classes than there are among these rows.
     """
 
     loss: Any
     penalty: Any = field(default_factory=penalties.NoPenalty)
     fit_intercept: bool = True
+    scores: int | None = None
 
 
 @dataclass(frozen=True)
@@ -151,7 +154,7 @@ def minimise(
         Coefficients, intercept and certificate.
     """
     targets = np.ascontiguousarray(y, dtype=np.float64)
-    loss = native_loss(risk.loss, count_scores(risk.loss, targets), targets.ravel())
+    loss = native_loss(risk.loss, scores_of(risk, targets), targets)
     penalty = native_penalty(risk.penalty)
     weight = None if sample_weight is None else np.ascontiguousarray(sample_weight, dtype=np.float64)
     begin = None if start is None else np.ascontiguousarray(start, dtype=np.float64).ravel()
@@ -162,7 +165,7 @@ def minimise(
         b = 0.0 if begin is None or not risk.fit_intercept else float(begin[-1])
         handle = matrices.columns(X, copy=False)
         coef, b, facts = _core.coordinate_descent(
-            handle, targets, weight, loss, penalty, risk.fit_intercept, coefficients, b, *limits
+            handle, targets.ravel(), weight, loss, penalty, risk.fit_intercept, coefficients, b, *limits
         )
         return Solution(coef, b, certificate_from(facts))
     point, facts = _core.minimise(
@@ -176,10 +179,12 @@ def minimise(
     return Solution(coef, intercept, certificate_from(facts))
 
 
-def count_scores(loss: Any, targets: Floats) -> int:
-    """Tell how many scores a row needs: one for each class, or one for each column of the targets."""
-    if getattr(loss, "several_scores", False):
-        return max(2, int(targets.max()) + 1)
+def scores_of(risk: Risk, targets: Floats) -> int:
+    """Tell how many scores a row has: as the risk says, else one a class, or one a column of the targets."""
+    if risk.scores is not None:
+        return risk.scores
+    if getattr(risk.loss, "several_scores", False):
+        return int(targets.max(initial=0.0)) + 1
     return targets.shape[1] if targets.ndim == 2 else 1
 
 

@@ -96,7 +96,8 @@ class DenseRows final : public Rows, public Columns {
   double centred_square(Index j, const double* c, double m, double) const override {
     return strided(j, [&](Index i, double x) { return (c ? c[i] : 1.0) * (x - m) * (x - m); });
   }
-
+  const T* data() const { return data_; }
+  Index stride() const { return stride_; }
 
  private:
   const T* row(Index i) const { return data_ + i * stride_; }
@@ -190,7 +191,8 @@ class DenseColumns final : public Rows, public Columns {
   double centred_square(Index j, const double* c, double m, double) const override {
     return simd::centred_square(at(j), c, m, rows_);
   }
-
+  const T* data() const { return data_; }
+  Index stride() const { return stride_; }
 
  private:
   const T* piece(Index i) const { return data_ + i; }

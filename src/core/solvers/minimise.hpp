@@ -23,7 +23,16 @@
 
 namespace tutelage {
 
-enum class Solver { automatic, closed_form, newton, truncated_newton, lbfgs, proximal_gradient, coordinate_descent, augmented_lagrangian };
+enum class Solver {
+  automatic,
+  closed_form,
+  newton,
+  truncated_newton,
+  lbfgs,
+  proximal_gradient,
+  coordinate_descent,
+  augmented_lagrangian
+};
 
 inline Solver solver_named(const std::string& name) {
   if (name == "auto") return Solver::automatic;
@@ -41,13 +50,14 @@ inline Solver solver_named(const std::string& name) {
 inline bool has_kinks(const LossFacts& loss) { return !loss.has_curvature && loss.has_prox; }
 
 /// Why a solver cannot minimise a risk: half a sentence, empty when it can.
-inline std::string objection(Solver solver, const LossFacts& loss, const PenaltyFacts& penalty) {
+inline std::string objection(Solver solver, const LossFacts& loss, const PenaltyFacts& penalty, Index scores) {
   const std::string its_loss = "the " + std::string(loss.name) + " loss";
   const std::string its_penalty = "the " + std::string(penalty.name) + " penalty";
   if (!loss.trainable) return its_loss + " can only be evaluated, not minimised";
   const bool second_order = solver == Solver::newton || solver == Solver::truncated_newton;
   if (solver == Solver::coordinate_descent) {
     if (!loss.has_curvature) return its_loss + " has no curvature";
+    if (scores > 1) return "it moves the coefficients of one score for each row, not of several";
     return penalty.separable && penalty.has_prox ? "" : its_penalty + " is not a sum over coefficients";
   }
   const bool any_penalty = solver == Solver::proximal_gradient || solver == Solver::augmented_lagrangian;
@@ -70,7 +80,8 @@ namespace minimise_detail {
 inline Fit descend_by_coordinates(const Risk& risk, Vector start, const Stopping& stopping) {
   const auto* columns = dynamic_cast<const Columns*>(risk.sample().x);
   if (columns == nullptr || risk.scores() != 1) {
-    throw std::invalid_argument("coordinate descent needs one score for each row and a matrix that can be read by columns");
+    throw std::invalid_argument(
+        "coordinate descent needs one score for each row and a matrix that can be read by columns");
   }
   risk.export_point(start);
   const auto products = column_products(*columns);
@@ -121,7 +132,7 @@ inline double hessian_price(const Risk& risk) {
 /// Whether coordinate descent can take this risk: one score, a separable penalty, columns within reach.
 inline bool by_coordinates(const Risk& risk) {
   return risk.scores() == 1 && risk.loss().targets() <= 2 && !risk.loss().whole() &&
-         objection(Solver::coordinate_descent, risk.loss().facts(), risk.penalty().facts()).empty() &&
+         objection(Solver::coordinate_descent, risk.loss().facts(), risk.penalty().facts(), risk.scores()).empty() &&
          dynamic_cast<const Columns*>(risk.sample().x) != nullptr;
 }
 
@@ -131,7 +142,7 @@ inline Solver choose(const Risk& risk) {
   if (has_kinks(loss)) return Solver::augmented_lagrangian;
   if (!penalty.quadratic) return by_coordinates(risk) ? Solver::coordinate_descent : Solver::proximal_gradient;
   if (!loss.has_curvature) return Solver::lbfgs;
-  if (objection(Solver::closed_form, loss, penalty).empty()) {
+  if (objection(Solver::closed_form, loss, penalty, risk.scores()).empty()) {
     // Sparse and wide: n d^2 products and a d x d matrix are too many, conjugate gradients take a few passes.
     const double side = double(std::min(risk.rows(), risk.columns()));
     if (!risk.sample().x->sparse() || side <= 2000) return Solver::closed_form;
@@ -182,7 +193,7 @@ inline Fit minimise_inside(const Risk& risk, const std::shared_ptr<const AnyLoss
 /// same coordinates.
 inline Fit minimise(const Risk& risk, const std::shared_ptr<const AnyLoss>& loss, Solver solver, Vector start,
                     const Stopping& stopping) {
-  const std::string reason = objection(solver, risk.loss().facts(), risk.penalty().facts());
+  const std::string reason = objection(solver, risk.loss().facts(), risk.penalty().facts(), risk.scores());
   if (!reason.empty()) throw std::invalid_argument(reason);
   risk.import_point(start);
   Fit fit = minimise_inside(risk, loss, solver, std::move(start), stopping);

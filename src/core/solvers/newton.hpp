@@ -115,7 +115,8 @@ class QuasiNewtonSolver {
           if (exhausted && fit.certificate.reason != Reason::converged) fit.certificate.reason = Reason::rounding;
           // Values end at rounding where the point still has half its digits to gain; the gradient knows them. A step
           // this short cannot raise the value by more than its rounding, so nobody needs to look.
-          for (std::size_t i = 0; decrement <= 1e-13 * scale && i < point_.size(); ++i) point_[i] = asked_at[i] + direction[i];
+          for (std::size_t i = 0; decrement <= 1e-13 * scale && i < point_.size(); ++i)
+            point_[i] = asked_at[i] + direction[i];
           break;
         }
         // The gap is wider than the decrement said: aim at what is missing, with some to spare.

@@ -3,8 +3,8 @@
 // From one strength to the next the solution moves little, so the solver keeps everything it has: coefficients, scores,
 // gradients with the drift since they were computed (most columns are then not read again), and for a squared loss the
 // Gram matrix of every column that ever mattered. The strong rule (Tibshirani et al. 2012) puts into the first working
-// set what is about to enter, |g_j| >= 2 strength - previous strength; being only a rule, it is followed by the safe check
-// that every fit makes.
+// set what is about to enter, |g_j| >= 2 strength - previous strength; being only a rule, it is followed by the safe
+// check that every fit makes.
 //
 // A grid falls geometrically from the smallest strength whose solution is zero,
 //
@@ -37,7 +37,8 @@ struct PathPoint {
 inline std::vector<double> strength_grid(double strongest, double ratio, Index count) {
   std::vector<double> grid(static_cast<std::size_t>(count), strongest);
   for (Index t = 1; t < count; ++t)
-    grid[static_cast<std::size_t>(t)] = strongest * std::pow(ratio, static_cast<double>(t) / static_cast<double>(count - 1));
+    grid[static_cast<std::size_t>(t)] =
+        strongest * std::pow(ratio, static_cast<double>(t) / static_cast<double>(count - 1));
   return grid;
 }
 
@@ -58,7 +59,8 @@ double strongest(Solver& solver, const PenaltyAt& penalty, const double* weights
   return most;
 }
 
-/// Solutions at these strengths, in this order. `each` receives every point as soon as it is known; false ends the path.
+/// Solutions at these strengths, in this order. `each` receives every point as soon as it is known; false ends the
+/// path.
 template <class Solver>
 void follow_path(Solver& solver, const PenaltyAt& penalty, const std::vector<double>& strengths,
                  const Stopping& stopping, const std::function<bool(PathPoint)>& each) {
@@ -87,7 +89,8 @@ void follow_path(Solver& solver, const PenaltyAt& penalty, const std::vector<dou
 }
 
 /// Whether a path of so many strengths is cheaper with the whole Gram matrix: a step of the path without it reads about
-/// two thirds of X, at the speed of memory, some 15 times slower per number than the products in registers of a Gram matrix.
+/// two thirds of X, at the speed of memory, some 15 times slower per number than the products in registers of a Gram
+/// matrix.
 inline bool prefers_gram_space(const CoordinateProblem& problem, Index strengths) {
   const Index d = problem.x.columns();
   if (!problem.loss.facts().quadratic || problem.loss.scores() != 1) return false;
@@ -95,7 +98,8 @@ inline bool prefers_gram_space(const CoordinateProblem& problem, Index strengths
   if (memory > std::max(4e6, static_cast<double>(problem.x.stored()) / 2)) return false;
   std::vector<Index> all(static_cast<std::size_t>(d));
   std::iota(all.begin(), all.end(), Index{0});
-  return problem.x.gram_cost(all.data(), d) < 10.0 * static_cast<double>(strengths) * static_cast<double>(problem.x.stored());
+  return problem.x.gram_cost(all.data(), d) <
+         10.0 * static_cast<double>(strengths) * static_cast<double>(problem.x.stored());
 }
 
 /// The sums that the squared loss needs, from two readings of X.

@@ -46,6 +46,8 @@ from sklearn.utils.validation import check_is_fitted
 from tutelage import _core, matrices, penalties
 from tutelage.certificate import Certificate, Reason
 from tutelage.linear.base import LinearModel
+from tutelage.losses import native_loss
+from tutelage.penalties import native_penalty
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -205,8 +207,8 @@ def information_at(
         matrices.rows(X),
         y,
         weight,
-        loss.native(scores),
-        penalties.NoPenalty().native(),
+        native_loss(loss, scores),
+        native_penalty(penalties.NoPenalty()),
         fit_intercept,
         np.ascontiguousarray(point, dtype=np.float64),
     )
