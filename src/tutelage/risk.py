@@ -35,6 +35,8 @@ import numpy.typing as npt
 
 from tutelage import _core, matrices, penalties, solvers
 from tutelage.certificate import Certificate, Kind, Reason
+from tutelage.losses.user import native_loss
+from tutelage.penalties.user import native_penalty
 
 Floats = npt.NDArray[np.float64]
 
@@ -149,22 +151,36 @@ def minimise(
         Coefficients, intercept and certificate.
     """
     targets = np.ascontiguousarray(y, dtype=np.float64)
-    loss = matrices.loss_handle(risk.loss, targets)
-    penalty = matrices.penalty_handle(risk.penalty)
+    loss = native_loss(risk.loss, count_scores(risk.loss, targets), targets.ravel())
+    penalty = native_penalty(risk.penalty)
     weight = None if sample_weight is None else np.ascontiguousarray(sample_weight, dtype=np.float64)
     begin = None if start is None else np.ascontiguousarray(start, dtype=np.float64).ravel()
     solvers.check(solver, loss, penalty)
+    limits = (tol, max_rounds, math.inf if time_limit is None else time_limit)
+    if solvers.reads_columns(solver, loss, penalty):
+        coefficients = None if begin is None else begin[: X.shape[1]]
+        b = 0.0 if begin is None or not risk.fit_intercept else float(begin[-1])
+        handle = matrices.columns(X, copy=False)
+        coef, b, facts = _core.coordinate_descent(
+            handle, targets, weight, loss, penalty, risk.fit_intercept, coefficients, b, *limits
+        )
+        return Solution(coef, b, certificate_from(facts))
     point, facts = _core.minimise(
-        matrices.rows(X), targets.ravel(), weight, loss, penalty, risk.fit_intercept, begin, solver, tol, max_rounds,
-        math.inf if time_limit is None else time_limit,
-    )  # fmt: skip
-    columns = X.shape[1]
-    scores = len(point) // (columns + risk.fit_intercept)
+        matrices.rows(X), targets.ravel(), weight, loss, penalty, risk.fit_intercept, begin, solver, *limits
+    )
+    columns, scores = X.shape[1], loss.scores
     coef = point[: scores * columns].reshape(scores, columns)
     intercept = point[scores * columns :] if risk.fit_intercept else np.zeros(scores)
     if scores == 1:
         return Solution(coef[0], float(intercept[0]), certificate_from(facts))
     return Solution(coef, intercept, certificate_from(facts))
+
+
+def count_scores(loss: Any, targets: Floats) -> int:
+    """Tell how many scores a row needs: one for each class, or one for each column of the targets."""
+    if getattr(loss, "several_scores", False):
+        return max(2, int(targets.max()) + 1)
+    return targets.shape[1] if targets.ndim == 2 else 1
 
 
 def certificate_from(facts: dict[str, Any]) -> Certificate:

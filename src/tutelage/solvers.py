@@ -36,3 +36,11 @@ def check(solver: str, loss: Any, penalty: Any) -> None:
         able = [name for name in SOLVERS if name != "auto" and not _core.objection(name, loss, penalty)]
         way_out = f"; use solver={' or '.join(map(repr, able))}" if able else ""
         raise ValueError(f"The solver {solver!r} cannot minimise this risk: {reason}{way_out}.")
+
+
+def reads_columns(solver: str, loss: Any, penalty: Any) -> bool:
+    """Tell whether the solver that will run reads X by columns rather than by rows."""
+    if solver != "auto":
+        return solver == "coordinate_descent"
+    by_coordinates = not _core.objection("coordinate_descent", loss, penalty)
+    return loss.scores == 1 and not penalty.facts["quadratic"] and by_coordinates

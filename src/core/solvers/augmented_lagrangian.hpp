@@ -44,10 +44,11 @@ class AugmentedLagrangian {
     best.point = point;
     const double scale = best.certificate.primal = risk_.value(point);
     best.certificate.dual = 0;
-    double sigma = first_sigma(), before = infinity, passes = risk_.passes();
+    double sigma = first_sigma(), before = infinity, residual = infinity, passes = risk_.passes();
     Index round = 0, stalled = 0;
     for (;; ++round) {
-      best.certificate.gap = std::max(0.0, best.certificate.primal - best.certificate.dual);
+      const bool dual = best.certificate.measure == Measure::duality;
+      best.certificate.gap = dual ? std::max(0.0, best.certificate.primal - best.certificate.dual) : residual;
       if (watch_.converged(best.certificate, scale)) break;
       if (round >= stopping_.max_rounds || watch_.expired(best.certificate)) {
         if (round >= stopping_.max_rounds) best.certificate.reason = Reason::rounds;
@@ -84,6 +85,14 @@ class AugmentedLagrangian {
       }
       if (fit.certificate.measure == Measure::duality) {
         best.certificate.dual = std::max(best.certificate.dual, fit.certificate.dual);
+      } else {
+        // No dual: the envelope's problem is stationary to its own measure, and so far below the risk is the envelope.
+        best.certificate.measure = Measure::stationarity;
+        best.certificate.dual = -infinity;
+        const double below = std::max(0.0, primal - fit.certificate.primal) / std::max(std::abs(primal), 1e-300);
+        residual = std::max(fit.certificate.gap, below);
+        best.certificate.primal = primal;
+        best.point = point;
       }
       if (fit.certificate.reason == Reason::separable) {
         best.certificate.reason = Reason::separable;

@@ -100,7 +100,10 @@ class CoordinateDescent {
   const Vector& scores() const { return z_; }
   const coordinate::Gradients& gradients() const { return *gradients_; }
   /// Makes every gradient exact at the present coefficients.
-  void read_gradients() { gradients_->read_all(smooth_); }
+  const Vector& read_gradients() {
+    gradients_->read_all(smooth_);
+    return gradients_->g;
+  }
 
  private:
   static std::size_t at(Index i) { return coordinate::at(i); }
@@ -129,7 +132,7 @@ class CoordinateDescent {
     loops_ = coordinate::coordinate_loops(penalty);
     dual_.best = -infinity;
     dual_.violation_scale = 0;
-    dual_.exists = facts_.convex && facts_.has_conjugate && facts.convex && facts.has_conjugate;
+    dual_.exists = facts_.convex && facts_.has_conjugate && facts.convex && facts.has_conjugate && facts.scales_dual;
     caution_ = 0.3;
     Indices js;
     Vector by;

@@ -205,8 +205,8 @@ def information_at(
         matrices.rows(X),
         y,
         weight,
-        matrices.loss_handle(loss, y, scores),
-        matrices.penalty_handle(penalties.NoPenalty()),
+        loss.native(scores),
+        penalties.NoPenalty().native(),
         fit_intercept,
         np.ascontiguousarray(point, dtype=np.float64),
     )
