@@ -4,8 +4,12 @@ Each file is a chapter of its own:
 
 - `tutelage.linear.base`: what they share.
 - `tutelage.linear.least_squares`: no penalty, or none but signs.
-- `tutelage.linear.ridge`: the squared loss with the squared norm.
-- `tutelage.linear.lasso`: the squared loss with the sum of absolute values, which sets coefficients to zero.
+- `tutelage.linear.least_squares_classifier`: classes written as numbers, in features of your choice.
+- `tutelage.linear.ridge`: the squared loss with the squared norm; `tutelage.linear.ridge_cv` chooses its strength.
+- `tutelage.linear.lasso`: the squared loss with the sum of absolute values, which sets coefficients to zero;
+  `tutelage.linear.paths` along all strengths, `tutelage.linear.lasso_cv` at the best one.
+- `tutelage.linear.multi_task`: several targets that share their zeros.
+- `tutelage.linear.bridge`: any power of the absolute values.
 
 >>> from tutelage.linear import LinearRegression
 >>> LinearRegression().fit([[0.0], [1.0], [2.0]], [1.0, 3.0, 5.0]).coef_.round(6)
@@ -18,16 +22,34 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from tutelage.linear.bridge import BridgeRegressor as BridgeRegressor
+    from tutelage.linear.lasso import ElasticNet as ElasticNet
+    from tutelage.linear.lasso import Lasso as Lasso
+    from tutelage.linear.lasso_cv import ElasticNetCV as ElasticNetCV
+    from tutelage.linear.lasso_cv import LassoCV as LassoCV
     from tutelage.linear.least_squares import LinearRegression as LinearRegression
+    from tutelage.linear.least_squares_classifier import LeastSquaresClassifier as LeastSquaresClassifier
+    from tutelage.linear.logistic import LogisticRegression as LogisticRegression
+    from tutelage.linear.logistic_cv import LogisticRegressionCV as LogisticRegressionCV
+    from tutelage.linear.multi_task import MultiTaskElasticNet as MultiTaskElasticNet
+    from tutelage.linear.multi_task import MultiTaskLasso as MultiTaskLasso
+    from tutelage.linear.paths import enet_path as enet_path
+    from tutelage.linear.paths import lasso_path as lasso_path
     from tutelage.linear.ridge import Ridge as Ridge
     from tutelage.linear.ridge import RidgeClassifier as RidgeClassifier
     from tutelage.linear.ridge_cv import RidgeCV as RidgeCV
 
 # File -> the public names in it; loaded when they are first touched.
 FILES: dict[str, tuple[str, ...]] = {
+    "bridge": ("BridgeRegressor",),
+    "lasso": ("ElasticNet", "Lasso"),
+    "lasso_cv": ("ElasticNetCV", "LassoCV"),
     "least_squares": ("LinearRegression",),
+    "least_squares_classifier": ("LeastSquaresClassifier",),
     "logistic": ("LogisticRegression",),
     "logistic_cv": ("LogisticRegressionCV",),
+    "multi_task": ("MultiTaskElasticNet", "MultiTaskLasso"),
+    "paths": ("enet_path", "lasso_path"),
     "ridge": ("Ridge", "RidgeClassifier"),
     "ridge_cv": ("RidgeCV",),
 }

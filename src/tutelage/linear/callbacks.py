@@ -38,7 +38,9 @@ else:
 
             def set_callbacks(self, *callbacks: Any) -> Self:
                 """Refuse: the installed scikit-learn has no callbacks."""
-                raise NotImplementedError(f"Callbacks need scikit-learn 1.9, found {len(callbacks)} of them; upgrade it.")
+                raise NotImplementedError(
+                    f"Callbacks need scikit-learn 1.9, found {len(callbacks)} of them; upgrade it."
+                )
 
         def with_callbacks(method):
             return method

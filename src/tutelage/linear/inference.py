@@ -325,9 +325,7 @@ class Inference:
     def _repr_html_(self) -> str:
         heading, rows = self._cells()
         head = "".join(f"<th>{html.escape(name)}</th>" for name in heading)
-        body = "".join(
-            "<tr>" + "".join(f"<td>{html.escape(cell)}</td>" for cell in row) + "</tr>" for row in rows
-        )
+        body = "".join("<tr>" + "".join(f"<td>{html.escape(cell)}</td>" for cell in row) + "</tr>" for row in rows)
         return (
             f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody>"
             f"<caption>{html.escape(self.note)}</caption></table>"

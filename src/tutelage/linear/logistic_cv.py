@@ -26,7 +26,6 @@ True
 from __future__ import annotations
 
 import inspect
-import math
 import numbers
 import warnings
 from collections.abc import Callable
@@ -42,7 +41,7 @@ from sklearn.model_selection import check_cv
 from sklearn.utils import metadata_routing
 
 from tutelage.base import Accepts, Floats
-from tutelage.certificate import Certificate, Reason, warn_unless_trustworthy
+from tutelage.certificate import Certificate, warn_unless_trustworthy
 from tutelage.linear.logistic import (
     LogisticProblem,
     LogisticRegression,
@@ -103,7 +102,9 @@ class LogisticRegressionCV(LogisticRegression):
     scoring: Annotated[
         str | Callable[..., Any] | None, Hidden("warn"), "What to choose by: a name of scikit-learn's or a function."
     ] = "warn"
-    refit: Annotated[bool, "Whether to fit the best values on all rows, rather than average the folds' best fits."] = True
+    refit: Annotated[bool, "Whether to fit the best values on all rows, rather than average the folds' best fits."] = (
+        True
+    )
     use_legacy_attributes: Annotated[
         bool, Hidden("warn"), "Whether fitted attributes have the shapes that scikit-learn had before 1.10."
     ] = "warn"
@@ -311,9 +312,7 @@ class LogisticRegressionCV(LogisticRegression):
         check_solver(self.solver, penalty, self.dual)
         valid = all(isinstance(ratio, numbers.Number) and 0 <= ratio <= 1 for ratio in ratios)  # type: ignore[operator]
         if (penalty == "elasticnet" or given is not None) and not (valid and ratios):
-            raise ValueError(
-                f"l1_ratios must be an array-like of numbers between 0 and 1; got (l1_ratios={given!r})"
-            )
+            raise ValueError(f"l1_ratios must be an array-like of numbers between 0 and 1; got (l1_ratios={given!r})")
         if self.penalty != "deprecated" and penalty != "elasticnet" and given is not None:
             warnings.warn(
                 f"l1_ratios parameter is only used when penalty is 'elasticnet'. Got (penalty={penalty})",
