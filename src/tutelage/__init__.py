@@ -27,9 +27,11 @@ CHAPTERS: dict[str, tuple[str, ...]] = {
     "certificate": ("Certificate", "Reason"),
     "features": ("Basis", "Buckets", "Conjunctions", "OneHot", "Polynomial", "Squares", "Standardise"),
     "labels": (),
-    "linear": ("LinearRegression", "Ridge", "RidgeCV", "RidgeClassifier"),
     "losses": (),
-    "linear": ("LogisticRegression", "LogisticRegressionCV"),
+    "linear": (
+        *("LinearRegression", "Ridge", "RidgeCV", "RidgeClassifier"),
+        *("GammaRegressor", "LogisticRegression", "LogisticRegressionCV", "PoissonRegressor", "TweedieRegressor"),
+    ),
     "losses": (),
     "machine": ("get_threads", "set_threads", "show_versions", "threads"),
     "parameters": (),

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 # File -> the public names in it; loaded when they are first touched.
 FILES: dict[str, tuple[str, ...]] = {
     "least_squares": ("LinearRegression",),
+    "glm": ("GammaRegressor", "PoissonRegressor", "TweedieRegressor"),
     "logistic": ("LogisticRegression",),
     "logistic_cv": ("LogisticRegressionCV",),
     "ridge": ("Ridge", "RidgeClassifier"),
