@@ -67,7 +67,7 @@ double multiply_adds(int rounds) {
   return simd::sum(total[0]);
 }
 
-void machine() {
+void limits() {
   const std::vector<double> ones = numbers<double>(32 << 20);
   const double bytes = static_cast<double>(ones.size() * sizeof(double));
   const double reading = fastest([&] { sink = simd::square(ones.data(), static_cast<Index>(ones.size())); });
@@ -164,7 +164,7 @@ int main(int count, char** words) {
     for (int i = 2; i < count; ++i) found = found || what == words[i];
     return found;
   };
-  if (wanted("machine")) machine();
+  if (wanted("machine")) limits();
   if (wanted("products")) {
     dense<double>("C float64", "F float64");
     dense<float>("C float32", "F float32");

@@ -88,12 +88,9 @@ nb::tuple coordinate_path(const Columns& x, Numbers y, std::optional<Numbers> we
   {
     const nb::gil_scoped_release released;
     const auto products = column_products(x);
-    CoordinateDescent solver({*products, y.data(), pointer(weights), loss, intercept});
+    const CoordinateProblem problem{*products, y.data(), pointer(weights), loss, intercept};
     const Stopping stopping{.tol = tol, .max_rounds = max_rounds, .time_limit = time_limit};
-    const std::vector<double> grid =
-        strengths ? *strengths
-                  : strength_grid(strongest(solver, penalty, pointer(penalty_weights), stopping), ratio, count);
-    follow_path(solver, penalty, grid, stopping, [&](const PathPoint& point) {
+    const auto keep = [&](const PathPoint& point) {
       values.insert(values.end(), point.values.begin(), point.values.end());
       columns.insert(columns.end(), point.columns.begin(), point.columns.end());
       starts.push_back(Index(columns.size()));
@@ -101,7 +98,19 @@ nb::tuple coordinate_path(const Columns& x, Numbers y, std::optional<Numbers> we
       used.push_back(point.strength);
       certificates.push_back(point.certificate);
       return true;
-    });
+    };
+    const auto follow = [&](auto&& solver) {
+      const std::vector<double> grid =
+          strengths ? *strengths
+                    : strength_grid(strongest(solver, penalty, pointer(penalty_weights), x.columns(), stopping), ratio,
+                                    count);
+      follow_path(solver, penalty, grid, stopping, keep);
+    };
+    if (prefers_gram_space(problem, strengths ? Index(strengths->size()) : count)) {
+      follow(GramDescent(gram_problem(problem)));
+    } else {
+      follow(CoordinateDescent(problem));
+    }
   }
   nb::list proofs;
   for (const Certificate& certificate : certificates) proofs.append(as_dict(certificate));
@@ -121,6 +130,7 @@ void bind_coordinate(nb::module_& m) {
         nb::arg("penalty"), nb::arg("intercept"), nb::arg("strengths").none() = nb::none(), nb::arg("ratio") = 1e-3,
         nb::arg("count") = 100, nb::arg("penalty_weights").none() = nb::none(), nb::arg("tol") = 1e-6,
         nb::arg("max_rounds") = 1000, nb::arg("time_limit") = infinity,
-        "Coordinate descent along decreasing strengths, or along a geometric grid from the strongest that matters: values, "
+        "Coordinate descent along decreasing strengths, or along a geometric grid from the strongest that matters: "
+        "values, "
         "columns and starts of the coefficients as a CSC matrix, intercepts, strengths and certificates.");
 }

@@ -53,8 +53,9 @@ nb::tuple curvature(const Rows& rows, Numbers y, std::optional<Numbers> weights,
 }  // namespace
 
 void bind_curvature(nb::module_& m) {
-  m.def("curvature", &curvature, nb::arg("rows"), nb::arg("y"), nb::arg("weights").none(), nb::arg("loss"),
-        nb::arg("penalty"), nb::arg("intercept"), nb::arg("point"),
-        "The Hessian of the mean loss at a point, lower triangle, the rows shifted by the vector that comes with it; the "
-        "penalty adds nothing.");
+  m.def(
+      "curvature", &curvature, nb::arg("rows"), nb::arg("y"), nb::arg("weights").none(), nb::arg("loss"),
+      nb::arg("penalty"), nb::arg("intercept"), nb::arg("point"),
+      "The Hessian of the mean loss at a point, lower triangle, the rows shifted by the vector that comes with it; the "
+      "penalty adds nothing.");
 }

@@ -63,7 +63,7 @@ void bind_risk(nb::module_& m) {
   m.def(
       "objection",
       [](const std::string& solver, const AnyLoss& loss, const AnyPenalty& penalty) {
-        return objection(solver_named(solver), loss.facts(), penalty.facts());
+        return objection(solver_named(solver), loss.facts(), penalty.facts(), loss.scores());
       },
       "Why a solver cannot minimise a loss with a penalty: half a sentence, empty when it can.");
 }

@@ -110,6 +110,7 @@ struct PenaltyFacts {
   bool quadratic = false;       // w'Qw / 2 + q'w + const: Newton's method and the closed form may use it
   double strong_convexity = 0;  // largest m with penalty - m |w|^2 / 2 convex
   bool has_conjugate = false;
+  bool scales_dual = true;  // 0 is inside the domain of the conjugate: dual_scale makes any v feasible and keeps some of it
   bool smooth = false;  // differentiable: add_gradient may be used (a quadratic penalty is smooth)
   bool has_prox = true;
 };

@@ -159,14 +159,19 @@ def minimise(
     weight = None if sample_weight is None else np.ascontiguousarray(sample_weight, dtype=np.float64)
     begin = None if start is None else np.ascontiguousarray(start, dtype=np.float64).ravel()
     solvers.check(solver, loss, penalty)
-    if solver == "coordinate_descent" or (solver == "auto" and solvers.descends(loss, penalty)):
-        return _descend(risk, X, targets, weight, loss, penalty, begin, tol, max_rounds, time_limit)
+    limits = (tol, max_rounds, math.inf if time_limit is None else time_limit)
+    if solvers.reads_columns(solver, loss, penalty):
+        coefficients = None if begin is None else begin[: X.shape[1]]
+        b = 0.0 if begin is None or not risk.fit_intercept else float(begin[-1])
+        handle = matrices.columns(X, copy=False)
+        coef, b, facts = _core.coordinate_descent(
+            handle, targets.ravel(), weight, loss, penalty, risk.fit_intercept, coefficients, b, *limits
+        )
+        return Solution(coef, b, certificate_from(facts))
     point, facts = _core.minimise(
-        matrices.rows(X), targets.ravel(), weight, loss, penalty, risk.fit_intercept, begin, solver, tol, max_rounds,
-        math.inf if time_limit is None else time_limit,
-    )  # fmt: skip
-    columns = X.shape[1]
-    scores = len(point) // (columns + risk.fit_intercept)
+        matrices.rows(X), targets.ravel(), weight, loss, penalty, risk.fit_intercept, begin, solver, *limits
+    )
+    columns, scores = X.shape[1], loss.scores
     coef = point[: scores * columns].reshape(scores, columns)
     intercept = point[scores * columns :] if risk.fit_intercept else np.zeros(scores)
     if scores == 1:
@@ -181,35 +186,6 @@ def scores_of(risk: Risk, targets: Floats) -> int:
     if getattr(risk.loss, "several_scores", False):
         return int(targets.max(initial=0.0)) + 1
     return targets.shape[1] if targets.ndim == 2 else 1
-
-
-def _descend(
-    risk: Risk,
-    X: Any,
-    targets: Floats,
-    weight: Floats | None,
-    loss: Any,
-    penalty: Any,
-    start: Floats | None,
-    tol: float,
-    max_rounds: int,
-    time_limit: float | None,
-) -> Solution:
-    columns = X.shape[1]
-    coef, intercept, facts = _core.coordinate_descent(
-        matrices.columns(X),
-        targets.ravel(),
-        weight,
-        loss,
-        penalty,
-        risk.fit_intercept,
-        start=None if start is None else np.ascontiguousarray(start[:columns]),
-        start_intercept=0.0 if start is None or not risk.fit_intercept else float(start[columns]),
-        tol=tol,
-        max_rounds=max_rounds,
-        time_limit=math.inf if time_limit is None else time_limit,
-    )
-    return Solution(coef, intercept, certificate_from(facts))
 
 
 def certificate_from(facts: dict[str, Any]) -> Certificate:

@@ -38,20 +38,9 @@ def check(solver: str, loss: Any, penalty: Any) -> None:
         raise ValueError(f"The solver {solver!r} cannot minimise this risk: {reason}{way_out}.")
 
 
-def objection(solver: str, loss: Any, penalty: Any) -> str:
-    """Say why a solver cannot minimise this loss with this penalty: half a sentence, empty when it can."""
-    if solver != "coordinate_descent":
-        return str(_core.objection(solver, loss, penalty))
-    facts = loss.facts
-    if loss.scores > 1 or loss.targets > 1:
-        return "it moves the coefficients of one score a row, not of several"
-    if not facts["has_curvature"]:
-        return f"the {facts['name']} loss has no curvature"
-    if not penalty.facts["separable"]:
-        return f"the {penalty.facts['name']} penalty is not a sum over coefficients"
-    return ""
-
-
-def descends(loss: Any, penalty: Any) -> bool:
-    """Whether coordinate descent is what "auto" means: where the penalty has corners, coefficient by coefficient."""
-    return not penalty.facts["quadratic"] and not objection("coordinate_descent", loss, penalty)
+def reads_columns(solver: str, loss: Any, penalty: Any) -> bool:
+    """Tell whether the solver that will run reads X by columns rather than by rows."""
+    if solver != "auto":
+        return solver == "coordinate_descent"
+    by_coordinates = not _core.objection("coordinate_descent", loss, penalty)
+    return loss.scores == 1 and not penalty.facts["quadratic"] and by_coordinates

@@ -203,13 +203,13 @@ def test_the_check_of_slopes_passes_what_is_right(kind: type[losses.Loss]) -> No
         losses.check_slope(Disguised(), scores=3 if kind.several_scores else 1)  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize("thing", [None, "hinge", Wave, np.sin, OwnLasso()], ids=repr)
+@pytest.mark.parametrize("thing", [None, "hinge", Wave, np.sin, OwnLasso()], ids=lambda thing: type(thing).__name__)
 def test_what_is_no_loss_is_refused(thing: object) -> None:
     with pytest.raises(TypeError, match=r"loss must be one of tutelage\.losses or an object with value"):
         losses.native_loss(thing)  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize("thing", [None, "l1", OwnLasso, Wave.value], ids=repr)
+@pytest.mark.parametrize("thing", [None, "l1", OwnLasso, Wave.value], ids=lambda thing: type(thing).__name__)
 def test_what_is_no_penalty_is_refused(thing: object) -> None:
     with pytest.raises(TypeError, match=r"penalty must be one of tutelage\.penalties or an object with value"):
         penalties.native_penalty(thing)  # type: ignore[arg-type]

@@ -120,7 +120,7 @@ def test_scores(loss: Loss, k: int, random: np.random.Generator) -> None:
         (losses.Tweedie(power=0.0), peer.HalfTweedieLoss(power=0.0)),
         (losses.Tweedie(power=3.0), peer.HalfTweedieLoss(power=3.0)),
     ],
-    ids=repr,
+    ids=lambda value: repr(value) if isinstance(value, Loss) else type(value).__name__,
 )
 def test_slope_and_curvature_are_those_of_scikit_learn(loss: Loss, theirs: object, random: np.random.Generator) -> None:
     y, z = random.gamma(1.0, 2.0, 500) + 1e-6, random.normal(size=500)

@@ -68,7 +68,9 @@ def test_value(penalty: Penalty) -> None:
         assert penalty.value(np.abs(w) / 10) == pytest.approx(VALUES[penalty](np.abs(w) / 10), rel=1e-12)
 
 
-@pytest.mark.parametrize("penalty", [p for p in VALUES if isinstance(p, penalties.GroupL2 | penalties.GaussianPrior)])
+@pytest.mark.parametrize(
+    "penalty", [p for p in VALUES if isinstance(p, penalties.GroupL2 | penalties.GaussianPrior)], ids=repr
+)
 def test_the_prox_is_what_a_general_minimiser_approaches(penalty: Penalty) -> None:
     for w in 2 * np.random.default_rng(4).normal(size=(3, 4)):
         u = penalty.prox(w, 0.7)

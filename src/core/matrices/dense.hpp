@@ -28,8 +28,6 @@ class DenseRows final : public Rows, public Columns {
   Index columns() const override { return columns_; }
   Index stored() const override { return rows_ * columns_; }
   bool sparse() const override { return false; }
-  const T* data() const { return data_; }
-  Index stride() const { return stride_; }
 
   Index block_rows() const override {
     const Index fitting = block_bytes / (std::max<Index>(columns_, 1) * static_cast<Index>(sizeof(T)));
@@ -98,6 +96,8 @@ class DenseRows final : public Rows, public Columns {
   double centred_square(Index j, const double* c, double m, double) const override {
     return strided(j, [&](Index i, double x) { return (c ? c[i] : 1.0) * (x - m) * (x - m); });
   }
+  const T* data() const { return data_; }
+  Index stride() const { return stride_; }
 
  private:
   const T* row(Index i) const { return data_ + i * stride_; }
@@ -128,8 +128,6 @@ class DenseColumns final : public Rows, public Columns {
   Index columns() const override { return columns_; }
   Index stored() const override { return rows_ * columns_; }
   bool sparse() const override { return false; }
-  const T* data() const { return data_; }
-  Index stride() const { return stride_; }
 
   /// At least 256 rows, so that the piece of a column that belongs to a block is worth the jump to it.
   Index block_rows() const override {
@@ -193,6 +191,8 @@ class DenseColumns final : public Rows, public Columns {
   double centred_square(Index j, const double* c, double m, double) const override {
     return simd::centred_square(at(j), c, m, rows_);
   }
+  const T* data() const { return data_; }
+  Index stride() const { return stride_; }
 
  private:
   const T* piece(Index i) const { return data_ + i; }

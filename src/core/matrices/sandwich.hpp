@@ -156,7 +156,9 @@ void direct_kernel(Index rows, const double* x, Index stride, const double* c, d
     for (int p = 0; p < D; ++p) {
       const Pack a = simd::splat(row[p]);
       TUTELAGE_UNROLL
-      for (int q = 0; q <= p / lanes; ++q) sum[p][q] = simd::fma(a, b[q], sum[p][q]);
+      for (int q = 0; q < Q; ++q) {
+        if (q <= p / lanes) sum[p][q] = simd::fma(a, b[q], sum[p][q]);
+      }
     }
   };
   Index i = 0;
@@ -168,7 +170,8 @@ void direct_kernel(Index rows, const double* x, Index stride, const double* c, d
   TUTELAGE_UNROLL
   for (int p = 0; p < D; ++p) {
     TUTELAGE_UNROLL
-    for (int q = 0; q <= p / lanes; ++q) {
+    for (int q = 0; q < Q; ++q) {
+      if (q > p / lanes) continue;
       TUTELAGE_UNROLL
       for (int t = 1; t < chains; ++t) total[0][p][q] += total[t][p][q];
       const int count = std::min(lanes, p + 1 - q * lanes);

@@ -68,6 +68,13 @@ class SeparableOf final : public AnyPenalty {
       const double bend = facts.strong_convexity < 0 ? *most : *least;
       facts.strong_convexity = bend == 0 ? 0 : facts.strong_convexity * bend;
       facts.convex = facts.convex || *most == 0;
+      facts.scales_dual = *least > 0;
+    }
+    if constexpr (has_conjugate) {
+      for (const P& scalar : scalars_) {
+        const Interval domain = scalar.dual_domain();
+        facts.scales_dual = facts.scales_dual && domain.low < 0 && domain.high > 0;
+      }
     }
     return facts;
   }

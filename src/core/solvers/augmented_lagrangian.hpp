@@ -44,10 +44,11 @@ class AugmentedLagrangian {
     best.point = point;
     const double scale = best.certificate.primal = risk_.value(point);
     best.certificate.dual = 0;
-    double sigma = first_sigma(), before = infinity, passes = risk_.passes();
+    double sigma = first_sigma(), before = infinity, residual = infinity, passes = risk_.passes();
     Index round = 0, stalled = 0;
     for (;; ++round) {
-      best.certificate.gap = std::max(0.0, best.certificate.primal - best.certificate.dual);
+      const bool dual = best.certificate.measure == Measure::duality;
+      best.certificate.gap = dual ? std::max(0.0, best.certificate.primal - best.certificate.dual) : residual;
       if (watch_.converged(best.certificate, scale)) break;
       if (round >= stopping_.max_rounds || watch_.expired(best.certificate)) {
         if (round >= stopping_.max_rounds) best.certificate.reason = Reason::rounds;
@@ -56,7 +57,7 @@ class AugmentedLagrangian {
       const double shrunk = best.certificate.gap / before;
       if (shrunk > 0.3) sigma *= 4;
       stalled = shrunk > 0.999 ? stalled + 1 : 0;
-      if (stalled > 8) {
+      if (stalled > 20) {
         best.certificate.reason = Reason::rounding;
         break;
       }
@@ -84,6 +85,14 @@ class AugmentedLagrangian {
       }
       if (fit.certificate.measure == Measure::duality) {
         best.certificate.dual = std::max(best.certificate.dual, fit.certificate.dual);
+      } else {
+        // No dual: the envelope's problem is stationary to its own measure, and so far below the risk is the envelope.
+        best.certificate.measure = Measure::stationarity;
+        best.certificate.dual = -infinity;
+        const double below = std::max(0.0, primal - fit.certificate.primal) / std::max(std::abs(primal), 1e-300);
+        residual = std::max(fit.certificate.gap, below);
+        best.certificate.primal = primal;
+        best.point = point;
       }
       if (fit.certificate.reason == Reason::separable) {
         best.certificate.reason = Reason::separable;
@@ -98,20 +107,19 @@ class AugmentedLagrangian {
 
  private:
   /// The envelope rounds a kink over a width of about lipschitz / sigma: begin with a tenth of the spread of the
-  /// targets, or half a margin for labels.
+  /// targets (a median, which far-off targets do not move), or half a margin for labels.
   double first_sigma() const {
     const LossFacts facts = loss_->facts();
     double width = 0.5;
-    if (facts.targets == Targets::real) {
-      const Index n = risk_.rows(), own = loss_->targets();
-      double sum = 0, square = 0;
-      for (Index i = 0; i < n * own; ++i) {
-        sum += risk_.sample().y[i];
-        square += risk_.sample().y[i] * risk_.sample().y[i];
-      }
-      const double count = double(std::max<Index>(1, n * own));
-      const double spread = std::sqrt(std::max(0.0, square / count - sum / count * (sum / count)));
-      width = 0.1 * (spread > 0 ? spread : std::max(1e-3, std::abs(sum / count)));
+    const Index count = risk_.rows() * loss_->targets();
+    if (facts.targets == Targets::real && count > 0) {
+      Vector y(risk_.sample().y, risk_.sample().y + count);
+      const auto middle = y.begin() + count / 2;
+      std::nth_element(y.begin(), middle, y.end());
+      const double median = *middle;
+      for (double& v : y) v = std::abs(v - median);
+      std::nth_element(y.begin(), middle, y.end());
+      width = 0.1 * (*middle > 0 ? *middle : std::max(1e-3, std::abs(median)));
     }
     return (std::isfinite(facts.lipschitz) ? facts.lipschitz : 1.0) / width;
   }

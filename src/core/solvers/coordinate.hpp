@@ -7,14 +7,15 @@
 //   2. computes the gradient where it can matter (coordinate/gradients.hpp), a dual point from it and the gap
 //      (coordinate/duality.hpp), and stops if that is small enough;
 //   3. chooses a working set: the coefficients in use and those that violate their optimality condition most;
-//   4. minimises over the working set: a squared loss is its own quadratic model, whose Gram matrix is kept and grown from
+//   4. minimises over the working set: a squared loss is its own quadratic model, whose Gram matrix is kept and grown
+//   from
 //      round to round and along a path; another loss takes damped Newton steps, each a quadratic model
 //      (coordinate/models.hpp) minimised by coordinate descent (coordinate/descend.hpp) and followed by a line search.
 //
 // Cost: a first reading of X, one or two more in all rounds together, m^2 n / 2 products for the Gram matrix of the m
-// columns that ever enter the working set, m products for every coefficient that moves. Where the solution is not sparse
-// (weak penalties) m grows to d and another solver is better; where X is huge and sparse, the Gram matrix is replaced by
-// the entries of the working set.
+// columns that ever enter the working set, m products for every coefficient that moves. Where the solution is not
+// sparse (weak penalties) m grows to d and another solver is better; where X is huge and sparse, the Gram matrix is
+// replaced by the entries of the working set.
 //
 // Non-convex penalties (MCP, SCAD, |w|^q) end at a point where no single coefficient can lower the objective; there is
 // no dual, so the largest violation is the measure.
@@ -49,11 +50,17 @@ class CoordinateDescent {
 
   /// `start` may be null (zero), else columns() coefficients.
   explicit CoordinateDescent(const CoordinateProblem& problem, const double* start = nullptr, double b = 0)
-      : problem_(problem), x_(problem.x), facts_(problem.loss.facts()),
-        smooth_(problem.loss, problem.y, problem.s, problem.x.rows()), set_(problem.x),
-        w_(coordinate::at(x_.columns()), 0.0), b_(problem.intercept ? b : 0.0), z_(coordinate::at(x_.rows()), b_) {
+      : problem_(problem),
+        x_(problem.x),
+        facts_(problem.loss.facts()),
+        smooth_(problem.loss, problem.y, problem.s, problem.x.rows()),
+        set_(problem.x),
+        w_(coordinate::at(x_.columns()), 0.0),
+        b_(problem.intercept ? b : 0.0),
+        z_(coordinate::at(x_.rows()), b_) {
     if (!facts_.has_curvature && facts_.smoothness == infinity) {
-      throw std::invalid_argument("loss '" + std::string(facts_.name) + "' has no curvature, which coordinate descent "
+      throw std::invalid_argument("loss '" + std::string(facts_.name) +
+                                  "' has no curvature, which coordinate descent "
                                   "needs; choose a smooth loss or another solver");
     }
     if (start) take(start);
@@ -100,7 +107,10 @@ class CoordinateDescent {
   const Vector& scores() const { return z_; }
   const coordinate::Gradients& gradients() const { return *gradients_; }
   /// Makes every gradient exact at the present coefficients.
-  void read_gradients() { gradients_->read_all(smooth_); }
+  const Vector& read_gradients() {
+    gradients_->read_all(smooth_);
+    return gradients_->g;
+  }
 
  private:
   static std::size_t at(Index i) { return coordinate::at(i); }
@@ -129,13 +139,14 @@ class CoordinateDescent {
     loops_ = coordinate::coordinate_loops(penalty);
     dual_.best = -infinity;
     dual_.violation_scale = 0;
-    dual_.exists = facts_.convex && facts_.has_conjugate && facts.convex && facts.has_conjugate;
+    dual_.exists = facts_.convex && facts_.has_conjugate && facts.convex && facts.has_conjugate && facts.scales_dual;
     caution_ = 0.3;
     Indices js;
     Vector by;
     for (Index j = 0; j < x_.columns(); ++j) {
       const double old = w_[at(j)];
-      // A column that says nothing has the coefficient that the penalty likes best; a start outside its domain moves in.
+      // A column that says nothing has the coefficient that the penalty likes best; a start outside its domain moves
+      // in.
       const bool silent = gradients_->squares[at(j)] == 0;
       if (!silent && std::isfinite(penalty.value_one(j, old))) continue;
       const double fresh = silent ? loops_->prox(j, 0.0, 1.0) : loops_->prox(j, old, 1e-12);
@@ -163,8 +174,8 @@ class CoordinateDescent {
     double size = 0;
     for (const double w : w_) size += std::abs(w);
     const double worst = dual_.worst_violation;
-    const double wanted = dual_.exists ? (size > 0 ? tol * std::abs(certificate.primal) / size : infinity)
-                                       : tol * dual_.violation_scale;
+    const double wanted =
+        dual_.exists ? (size > 0 ? tol * std::abs(certificate.primal) / size : infinity) : tol * dual_.violation_scale;
     if (worst <= caution_ * wanted) caution_ *= 0.1;
     const double least = 1e-16 * gradients_->largest();
     const double accuracy = std::max(std::min(std::max(caution_ * wanted, 0.03 * worst), 0.3 * worst), least);
@@ -240,9 +251,8 @@ class CoordinateDescent {
     double worst = dual_.worst_violation;
     for (int step = 0; step < 20; ++step) {
       const double total = curvature_means();
-      const coordinate::QuadraticTerms terms{.c = smooth_.curvatures.data(),
-                                             .shift = shift_.empty() ? nullptr : shift_.data(),
-                                             .total = total};
+      const coordinate::QuadraticTerms terms{
+          .c = smooth_.curvatures.data(), .shift = shift_.empty() ? nullptr : shift_.data(), .total = total};
       set_.minimise(terms, chosen_, w_, g, *loops_, std::max(0.3 * accuracy, 0.05 * worst), delta_);
       if (!collect_moves() || !line_search(penalty, g)) return moved;
       moved = true;

@@ -5,6 +5,7 @@
 //             truncated_newton   a loss with curvature, a quadratic penalty
 //             lbfgs              a smooth loss, a quadratic penalty
 //             proximal_gradient  a smooth loss, any penalty with a prox
+//             coordinate_descent a loss of one score with curvature, a separable penalty, X readable by columns
 //             augmented_lagrangian   a loss with kinks and a prox, any penalty with a prox
 // What should, when asked to choose ("automatic"): the first of these that is cheapest by the count of its work, which
 // docs/notes/solvers.md explains.
@@ -14,13 +15,24 @@
 
 #include "core/solvers/augmented_lagrangian.hpp"
 #include "core/solvers/closed_form.hpp"
+#include "core/solvers/coordinate.hpp"
+#include "core/solvers/coordinate/matrices.hpp"
 #include "core/solvers/newton.hpp"
 #include "core/solvers/proximal_gradient.hpp"
 #include "core/solvers/truncated_newton.hpp"
 
 namespace tutelage {
 
-enum class Solver { automatic, closed_form, newton, truncated_newton, lbfgs, proximal_gradient, augmented_lagrangian };
+enum class Solver {
+  automatic,
+  closed_form,
+  newton,
+  truncated_newton,
+  lbfgs,
+  proximal_gradient,
+  coordinate_descent,
+  augmented_lagrangian
+};
 
 inline Solver solver_named(const std::string& name) {
   if (name == "auto") return Solver::automatic;
@@ -29,6 +41,7 @@ inline Solver solver_named(const std::string& name) {
   if (name == "truncated_newton") return Solver::truncated_newton;
   if (name == "lbfgs") return Solver::lbfgs;
   if (name == "proximal_gradient") return Solver::proximal_gradient;
+  if (name == "coordinate_descent") return Solver::coordinate_descent;
   if (name == "augmented_lagrangian") return Solver::augmented_lagrangian;
   throw std::invalid_argument("no batch solver is called '" + name + "'");
 }
@@ -37,11 +50,16 @@ inline Solver solver_named(const std::string& name) {
 inline bool has_kinks(const LossFacts& loss) { return !loss.has_curvature && loss.has_prox; }
 
 /// Why a solver cannot minimise a risk: half a sentence, empty when it can.
-inline std::string objection(Solver solver, const LossFacts& loss, const PenaltyFacts& penalty) {
+inline std::string objection(Solver solver, const LossFacts& loss, const PenaltyFacts& penalty, Index scores) {
   const std::string its_loss = "the " + std::string(loss.name) + " loss";
   const std::string its_penalty = "the " + std::string(penalty.name) + " penalty";
   if (!loss.trainable) return its_loss + " can only be evaluated, not minimised";
   const bool second_order = solver == Solver::newton || solver == Solver::truncated_newton;
+  if (solver == Solver::coordinate_descent) {
+    if (!loss.has_curvature) return its_loss + " has no curvature";
+    if (scores > 1) return "it moves the coefficients of one score for each row, not of several";
+    return penalty.separable && penalty.has_prox ? "" : its_penalty + " is not a sum over coefficients";
+  }
   const bool any_penalty = solver == Solver::proximal_gradient || solver == Solver::augmented_lagrangian;
   if (solver == Solver::closed_form && loss.name != "squared") {
     return "it solves the squared loss only, not " + its_loss;
@@ -57,6 +75,27 @@ inline std::string objection(Solver solver, const LossFacts& loss, const Penalty
 }
 
 namespace minimise_detail {
+
+/// Coordinate descent works in the caller's coordinates; this risk's may be centred.
+inline Fit descend_by_coordinates(const Risk& risk, Vector start, const Stopping& stopping) {
+  const auto* columns = dynamic_cast<const Columns*>(risk.sample().x);
+  if (columns == nullptr || risk.scores() != 1) {
+    throw std::invalid_argument(
+        "coordinate descent needs one score for each row and a matrix that can be read by columns");
+  }
+  risk.export_point(start);
+  const auto products = column_products(*columns);
+  CoordinateDescent descent({*products, risk.sample().y, risk.sample().weights, risk.loss(), risk.intercept()},
+                            start.data(), risk.intercept() ? start.back() : 0);
+  Fit fit;
+  fit.certificate = descent.solve(risk.penalty(), stopping);
+  fit.certificate.solver = "coordinate_descent";
+  fit.point = descent.coefficients();
+  if (risk.intercept()) fit.point.push_back(descent.intercept());
+  risk.import_point(fit.point);
+  risk.count_passes(fit.certificate.passes);
+  return fit;
+}
 
 /// How many rows settle a sampled metric: enough for each of its columns, in thousands at least.
 inline Index sample_rows(const Risk& risk, Curvature form) {
@@ -90,13 +129,20 @@ inline double hessian_price(const Risk& risk) {
 
 }  // namespace minimise_detail
 
+/// Whether coordinate descent can take this risk: one score, a separable penalty, columns within reach.
+inline bool by_coordinates(const Risk& risk) {
+  return risk.scores() == 1 && risk.loss().targets() <= 2 && !risk.loss().whole() &&
+         objection(Solver::coordinate_descent, risk.loss().facts(), risk.penalty().facts(), risk.scores()).empty() &&
+         dynamic_cast<const Columns*>(risk.sample().x) != nullptr;
+}
+
 inline Solver choose(const Risk& risk) {
   const PenaltyFacts penalty = risk.penalty().facts();
   const LossFacts loss = risk.loss().facts();
   if (has_kinks(loss)) return Solver::augmented_lagrangian;
-  if (!penalty.quadratic) return Solver::proximal_gradient;
+  if (!penalty.quadratic) return by_coordinates(risk) ? Solver::coordinate_descent : Solver::proximal_gradient;
   if (!loss.has_curvature) return Solver::lbfgs;
-  if (objection(Solver::closed_form, loss, penalty).empty()) {
+  if (objection(Solver::closed_form, loss, penalty, risk.scores()).empty()) {
     // Sparse and wide: n d^2 products and a d x d matrix are too many, conjugate gradients take a few passes.
     const double side = double(std::min(risk.rows(), risk.columns()));
     if (!risk.sample().x->sparse() || side <= 2000) return Solver::closed_form;
@@ -131,6 +177,8 @@ inline Fit minimise_inside(const Risk& risk, const std::shared_ptr<const AnyLoss
     }
     case Solver::proximal_gradient:
       return ProximalGradient(risk, stopping).run(std::move(start));
+    case Solver::coordinate_descent:
+      return minimise_detail::descend_by_coordinates(risk, std::move(start), stopping);
     case Solver::augmented_lagrangian:
       return AugmentedLagrangian(risk, loss, stopping,
                                  [](const Risk& smooth, Vector point, const Stopping& inner) {
@@ -145,7 +193,7 @@ inline Fit minimise_inside(const Risk& risk, const std::shared_ptr<const AnyLoss
 /// same coordinates.
 inline Fit minimise(const Risk& risk, const std::shared_ptr<const AnyLoss>& loss, Solver solver, Vector start,
                     const Stopping& stopping) {
-  const std::string reason = objection(solver, risk.loss().facts(), risk.penalty().facts());
+  const std::string reason = objection(solver, risk.loss().facts(), risk.penalty().facts(), risk.scores());
   if (!reason.empty()) throw std::invalid_argument(reason);
   risk.import_point(start);
   Fit fit = minimise_inside(risk, loss, solver, std::move(start), stopping);

@@ -26,7 +26,10 @@ class Proof {
  public:
   explicit Proof(const Risk& risk) : risk_(risk), loss_(risk.loss().facts()), penalty_(risk.penalty().facts()) {}
 
-  bool has_dual() const { return loss_.convex && penalty_.convex && loss_.has_conjugate && penalty_.has_conjugate; }
+  bool has_dual() const {
+    return loss_.convex && penalty_.convex && loss_.has_conjugate && penalty_.has_conjugate &&
+           (penalty_.quadratic || penalty_.scales_dual);
+  }
 
   /// Fills primal, dual, gap and measure. The intercept of the point may move (downhill). Two or three passes, and a
   /// few more where the penalty is flat and the metric is not the Hessian itself.

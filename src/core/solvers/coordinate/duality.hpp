@@ -26,25 +26,26 @@ struct DualState {
   bool centred = true;         // the slopes sum to zero, or need not
 };
 
-/// The dual value for the gradients v = -g, at a good t.
-inline double dual_value(SmoothPart& smooth, const AnyPenalty& penalty, const Vector& slopes, Vector& v) {
+/// The largest loss_part(t) - penalty*(t v) over t in [0, 1], nearly: the loss alone would like `wish`. Where penalty* is
+/// a bound the best t is known; otherwise a golden section looks for it, since t = 1 asks too much far from the solution.
+template <class LossPart>
+double best_dual(const AnyPenalty& penalty, const Vector& v, LossPart&& loss_part, double wish) {
   const Index d = static_cast<Index>(v.size());
   const double most = penalty.dual_scale(v.data(), 1, d);
   Vector scaled(v.size());
   const auto dual = [&](double t) {
     for (std::size_t j = 0; j < v.size(); ++j) scaled[j] = t * v[j];
-    return smooth.dual(slopes, t) - penalty.conjugate(scaled.data(), 1, d);
+    return loss_part(t) - penalty.conjugate(scaled.data(), 1, d);
   };
-  if (most < 1) return dual(smooth.facts().quadratic ? std::clamp(smooth.best_scale(slopes), 0.0, most) : most);
-  // The conjugate is finite all the way: dual(t) is concave, and away from the solution t = 1 is far too much.
+  if (most < 1) return dual(std::clamp(wish, 0.0, most));
   double best = dual(1.0);
   constexpr double golden = 0.6180339887498949;
   double low = 0, high = 1;
   double left = high - golden * (high - low), right = low + golden * (high - low);
   double at_left = dual(left), at_right = dual(right);
-  for (int step = 0; step < 12 && high - low > 1e-3; ++step) {
-    best = std::max({best, at_left, at_right});
+  for (int step = 0; step < 12; ++step) {
     if (best > at_left && best > at_right) break;  // t = 1 is best, or nearly
+    best = std::max({best, at_left, at_right});
     if (at_left < at_right) {
       low = left;
       left = right;
@@ -60,6 +61,15 @@ inline double dual_value(SmoothPart& smooth, const AnyPenalty& penalty, const Ve
     }
   }
   return std::max({best, at_left, at_right});
+}
+
+/// The dual value for the gradients v = -g, at a good t.
+inline double dual_value(SmoothPart& smooth, const AnyPenalty& penalty, const Vector& slopes, const Vector& v) {
+  if (!smooth.facts().quadratic)
+    return best_dual(penalty, v, [&](double t) { return smooth.dual(slopes, t); }, 1.0);
+  const auto [along, square] = smooth.quadratic_dual(slopes);
+  return best_dual(
+      penalty, v, [=](double t) { return along * t - square * t * t / 2; }, square > 0 ? along / square : 1.0);
 }
 
 /// Fills primal, dual and gap. `fresh` are the columns whose gradient is known.

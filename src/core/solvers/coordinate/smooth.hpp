@@ -3,6 +3,7 @@
 #pragma once
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "core/machine/parallel.hpp"
 #include "core/solvers/coordinate/models.hpp"
@@ -112,16 +113,15 @@ class SmoothPart {
     return -(loss_.whole() ? block(0, rows_) : sum_blocks(rows_, block)) / total_;
   }
 
-  /// For a squared loss: the t that maximises dual(slopes, t).
-  double best_scale(const Vector& weighted_slopes) const {
+  /// For a squared loss: dual(slopes, t) = first t - second t^2 / 2.
+  std::pair<double, double> quadratic_dual(const Vector& weighted_slopes) const {
     double along = 0, square = 0;
     for (Index i = 0; i < rows_; ++i) {
-      const double slope = weighted_slopes[at(i)];
-      const double weight = weights[at(i)];
+      const double slope = weighted_slopes[at(i)], weight = weights[at(i)];
       along -= slope * y_[i];
       if (weight > 0) square += slope * slope / weight;
     }
-    return square > 0 ? along / square : 1.0;
+    return {along, square};
   }
 
  private:
