@@ -110,9 +110,11 @@ class Metric {
     for (Index i = 0; i < side; ++i) largest = std::max(largest, a[i * side + i]);
     if (largest == 0) largest = 1;
     const Vector kept(a, a + side * side);
-    for (double jitter = 0; !cholesky(a, side, 1e-14); jitter = std::max(10 * jitter, 1e-12 * largest)) {
+    // Large enough that what rounding puts into a flat direction is not blown up, small enough to slow down no other.
+    const double least = 1e-10 * largest;
+    for (double jitter = 0; !cholesky(a, side, 1e-14); jitter = std::max(10 * jitter, least)) {
       std::copy(kept.begin(), kept.end(), a);
-      for (Index i = 0; i < side; ++i) a[i * side + i] += std::max(10 * jitter, 1e-12 * largest);
+      for (Index i = 0; i < side; ++i) a[i * side + i] += std::max(10 * jitter, least);
       if (jitter > 1e6 * largest) {  // not a number somewhere: leave a step along the gradient
         std::fill(a, a + side * side, 0.0);
         for (Index i = 0; i < side; ++i) a[i * side + i] = 1;

@@ -113,10 +113,13 @@ class QuasiNewtonSolver {
         const bool exhausted = decrement <= 1e-16 * scale;
         if (watch_.converged(fit.certificate, scale) || exhausted) {
           if (exhausted && fit.certificate.reason != Reason::converged) fit.certificate.reason = Reason::rounding;
-          // Values end at rounding where the point still has half its digits to gain; the gradient knows them. A step
-          // this short cannot raise the value by more than its rounding, so nobody needs to look.
-          for (std::size_t i = 0; decrement <= 1e-13 * scale && i < point_.size(); ++i)
-            point_[i] = asked_at[i] + direction[i];
+          if (exhausted) {
+            point_ = asked_at;
+            polish(direction);
+          } else if (decrement <= 1e-13 * std::abs(local_.value)) {
+            // A step this short moves the value by less than its rounding, so nobody needs to look.
+            for (std::size_t i = 0; i < point_.size(); ++i) point_[i] = asked_at[i] + direction[i];
+          }
           break;
         }
         // The gap is wider than the decrement said: aim at what is missing, with some to spare.
@@ -181,6 +184,21 @@ class QuasiNewtonSolver {
     Risk::Local last;
     risk_.evaluate(point_, last, false, plan_.form);
     unfactored_ = Metric(risk_, plan_.form, std::move(last.curvature));
+  }
+
+  /// Values end at rounding where the point still has half its digits to gain; the gradient knows them.
+  void polish(Vector step) {
+    Vector next(point_);
+    Risk::Local there;
+    for (int round = 0; round < 3; ++round) {
+      for (std::size_t i = 0; i < next.size(); ++i) next[i] = point_[i] + step[i];
+      risk_.evaluate(next, there);
+      const bool level = there.value <= local_.value + 1e-14 * std::abs(local_.value);
+      if (!level || !(norm(there.gradient) < norm(local_.gradient))) return;
+      point_.swap(next);
+      std::swap(local_, there);
+      step = descent();
+    }
   }
 
   Vector descent() const {

@@ -10,6 +10,9 @@ Each file is a chapter of its own:
   `tutelage.linear.paths` along all strengths, `tutelage.linear.lasso_cv` at the best one.
 - `tutelage.linear.multi_task`: several targets that share their zeros.
 - `tutelage.linear.bridge`: any power of the absolute values.
+- `tutelage.linear.logistic`: classes by their probabilities; `tutelage.linear.logistic_cv` chooses the strength.
+- `tutelage.linear.glm`: counts and positive amounts.
+- `tutelage.linear.inference`: standard errors and intervals of any of these.
 
 >>> from tutelage.linear import LinearRegression
 >>> LinearRegression().fit([[0.0], [1.0], [2.0]], [1.0, 3.0, 5.0]).coef_.round(6)
@@ -23,6 +26,9 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from tutelage.linear.bridge import BridgeRegressor as BridgeRegressor
+    from tutelage.linear.glm import GammaRegressor as GammaRegressor
+    from tutelage.linear.glm import PoissonRegressor as PoissonRegressor
+    from tutelage.linear.glm import TweedieRegressor as TweedieRegressor
     from tutelage.linear.lasso import ElasticNet as ElasticNet
     from tutelage.linear.lasso import Lasso as Lasso
     from tutelage.linear.lasso_cv import ElasticNetCV as ElasticNetCV
@@ -42,15 +48,35 @@ if TYPE_CHECKING:
 # File -> the public names in it; loaded when they are first touched.
 FILES: dict[str, tuple[str, ...]] = {
     "bridge": ("BridgeRegressor",),
-    "lasso": ("ElasticNet", "Lasso"),
-    "lasso_cv": ("ElasticNetCV", "LassoCV"),
+    "glm": (
+        "GammaRegressor",
+        "PoissonRegressor",
+        "TweedieRegressor",
+    ),
+    "lasso": (
+        "ElasticNet",
+        "Lasso",
+    ),
+    "lasso_cv": (
+        "ElasticNetCV",
+        "LassoCV",
+    ),
     "least_squares": ("LinearRegression",),
     "least_squares_classifier": ("LeastSquaresClassifier",),
     "logistic": ("LogisticRegression",),
     "logistic_cv": ("LogisticRegressionCV",),
-    "multi_task": ("MultiTaskElasticNet", "MultiTaskLasso"),
-    "paths": ("enet_path", "lasso_path"),
-    "ridge": ("Ridge", "RidgeClassifier"),
+    "multi_task": (
+        "MultiTaskElasticNet",
+        "MultiTaskLasso",
+    ),
+    "paths": (
+        "enet_path",
+        "lasso_path",
+    ),
+    "ridge": (
+        "Ridge",
+        "RidgeClassifier",
+    ),
     "ridge_cv": ("RidgeCV",),
 }
 
