@@ -39,8 +39,8 @@ class MultiTaskElasticNet(ElasticNet):
     --------
     >>> from tutelage import MultiTaskElasticNet
     >>> MultiTaskElasticNet(alpha=0.1, tol=1e-8).fit([[0.0], [1.0], [2.0]], [[0, 0], [1, 1], [2, 2]]).coef_.round(4)
-    array([[0.8801],
-           [0.8801]])
+    array([[0.8809],
+           [0.8809]])
     """
 
     precompute: ClassVar[bool] = False  # type: ignore[misc]

@@ -65,7 +65,7 @@ def elastic_net(alpha: float, l1_ratio: float, positive: bool = False) -> Any:
     >>> elastic_net(2.0, 0.25)
     ElasticNet(l1=0.5, l2=1.5)
     >>> elastic_net(2.0, 0.0)
-    L2(strength=2.0)
+    L2(strength=2)
     """
     l1, l2 = float(alpha * l1_ratio), float(alpha * (1 - l1_ratio))
     if positive:
@@ -288,7 +288,7 @@ def enet_path(
     --------
     >>> alphas, coefs, gaps = enet_path([[0.0], [1.0], [2.0]], [0.0, 1.0, 2.0], alphas=[0.5, 1.0])
     >>> alphas, coefs.round(4)
-    (array([1. , 0.5]), array([[0.5385, 0.7368]]))
+    (array([1. , 0.5]), array([[0.5385, 0.7391]]))
     """
     wanted = _wanted_alphas(alphas, n_alphas)
     if unknown := set(params) - _KNOWN:
