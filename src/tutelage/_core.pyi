@@ -1,4 +1,4 @@
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Annotated, Any, overload
 
 import numpy
@@ -41,6 +41,191 @@ def load_blas(blas: dict[str, object], lapack: dict[str, object]) -> None:
 
 def set_blas_thread_functions(set_threads: int, get_threads: int) -> None:
     """Takes the addresses of BLAS's own functions for its number of threads."""
+
+def coordinate_descent(
+    x: Columns,
+    y: Annotated[NDArray[numpy.float64], dict(order="C", device="cpu", writable=False)],
+    weights: Annotated[NDArray[numpy.float64], dict(order="C", device="cpu", writable=False)] | None,
+    loss: Loss,
+    penalty: Penalty,
+    intercept: bool,
+    start: Annotated[NDArray[numpy.float64], dict(order="C", device="cpu", writable=False)] | None = None,
+    start_intercept: float = 0.0,
+    tol: float = 1e-06,
+    max_rounds: int = 1000,
+    time_limit: float = float("inf"),
+) -> tuple:
+    """
+    Coordinate descent with working sets: coefficients, intercept and certificate of one fit.
+    """
+
+def coordinate_path(
+    x: Columns,
+    y: Annotated[NDArray[numpy.float64], dict(order="C", device="cpu", writable=False)],
+    weights: Annotated[NDArray[numpy.float64], dict(order="C", device="cpu", writable=False)] | None,
+    loss: Loss,
+    penalty: Callable[[float], Penalty],
+    intercept: bool,
+    strengths: Sequence[float] | None = None,
+    ratio: float = 0.001,
+    count: int = 100,
+    penalty_weights: Annotated[NDArray[numpy.float64], dict(order="C", device="cpu", writable=False)] | None = None,
+    tol: float = 1e-06,
+    max_rounds: int = 1000,
+    time_limit: float = float("inf"),
+) -> tuple:
+    """
+    Coordinate descent along decreasing strengths, or along a geometric grid from the strongest that matters: values, columns and starts of the coefficients as a CSC matrix, intercepts, strengths and certificates.
+    """
+
+@overload
+def rows(X: Annotated[NDArray, dict(shape=(None, None), device="cpu", writable=False)]) -> Rows:
+    """
+    A dense matrix read by rows, where it lies: float32 or float64, its rows or its columns in one piece.
+    """
+
+@overload
+def rows(
+    data: Annotated[NDArray, dict(shape=(None,), order="C", device="cpu", writable=False)],
+    indices: Annotated[NDArray, dict(shape=(None,), order="C", device="cpu", writable=False)],
+    indptr: Annotated[NDArray, dict(shape=(None,), order="C", device="cpu", writable=False)],
+    shape: tuple[int, int],
+) -> Rows:
+    """A CSR matrix, where it lies; the indices are checked."""
+
+def other_compression(
+    data: Annotated[NDArray, dict(shape=(None,), order="C", device="cpu", writable=False)],
+    indices: Annotated[NDArray, dict(shape=(None,), order="C", device="cpu", writable=False)],
+    indptr: Annotated[NDArray, dict(shape=(None,), order="C", device="cpu", writable=False)],
+    across: int,
+) -> tuple:
+    """
+    data, indices and indptr of the same matrix in CSC when it came in CSR, and the reverse.
+    """
+
+def fortran_copy(X: Annotated[NDArray, dict(shape=(None, None), device="cpu", writable=False)]) -> object:
+    """A copy of a C-ordered matrix in Fortran order."""
+
+class Rows:
+    """A matrix that products read by blocks of rows."""
+
+    @property
+    def shape(self) -> tuple:
+        """Rows and columns."""
+
+    @property
+    def stored(self) -> int:
+        """Entries in memory."""
+
+    @property
+    def sparse(self) -> bool:
+        """Whether entries that are zero are left out."""
+
+    @property
+    def block_rows(self) -> int:
+        """Rows read at a time."""
+
+    def times(
+        self, w: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)]
+    ) -> Annotated[NDArray[numpy.float64], dict(order="C")]:
+        """X w' for w of shape (k, columns); shape (rows, k)."""
+
+    def transpose_times(
+        self, s: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)]
+    ) -> Annotated[NDArray[numpy.float64], dict(order="C")]:
+        """s' X for s of shape (rows, k); shape (k, columns)."""
+
+    def sandwich(
+        self,
+        c: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+        shift: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)]
+        | None = None,
+    ) -> Annotated[NDArray[numpy.float64], dict(order="C")]:
+        """
+        The lower triangle of (X - shift)' diag(c) (X - shift); zeros above it.
+        """
+
+    def statistics(
+        self,
+        weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)]
+        | None = None,
+    ) -> tuple:
+        """Weighted means and variances of the columns."""
+
+    def standardised(
+        self,
+        mean: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+        scale: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+    ) -> Rows:
+        """(X - mean) / scale, without a copy."""
+
+    def augmented(self) -> Rows:
+        """X with a column of ones behind it, without a copy."""
+
+@overload
+def columns(X: Annotated[NDArray, dict(shape=(None, None), device="cpu", writable=False)]) -> Columns:
+    """
+    A dense matrix read by columns, where it lies; quick when its columns are in one piece.
+    """
+
+@overload
+def columns(
+    data: Annotated[NDArray, dict(shape=(None,), order="C", device="cpu", writable=False)],
+    indices: Annotated[NDArray, dict(shape=(None,), order="C", device="cpu", writable=False)],
+    indptr: Annotated[NDArray, dict(shape=(None,), order="C", device="cpu", writable=False)],
+    shape: tuple[int, int],
+) -> Columns:
+    """A CSC matrix, where it lies; the indices are checked."""
+
+class Columns:
+    """A matrix that products read column by column."""
+
+    @property
+    def shape(self) -> tuple:
+        """Rows and columns."""
+
+    @property
+    def stored(self) -> int:
+        """Entries in memory."""
+
+    def stored_in(self, j: int) -> int:
+        """Entries of column j in memory."""
+
+    def dot(
+        self, j: int, r: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)]
+    ) -> float:
+        """The inner product of column j with r."""
+
+    def add(
+        self,
+        j: int,
+        a: float,
+        z: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+    ) -> Annotated[NDArray[numpy.float64], dict(order="C")]:
+        """z + a times column j."""
+
+    def weighted_dot(
+        self,
+        j: int,
+        c: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+        r: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+    ) -> float:
+        """sum_i c_i x_ij r_i."""
+
+    def weighted_square(
+        self,
+        j: int,
+        c: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)]
+        | None = None,
+    ) -> float:
+        """sum_i c_i x_ij^2."""
+
+    def statistics(
+        self,
+        weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)]
+        | None = None,
+    ) -> tuple:
+        """Weighted means and variances of the columns."""
 
 class Loss:
     """A loss over blocks of rows."""
@@ -192,25 +377,6 @@ def user_penalty(penalty: object) -> Penalty:
 def penalty_table() -> list[dict[str, Any]]:
     """The names and parameters of all penalties."""
 
-class Rows:
-    pass
-
-@overload
-def rows(arg: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order="C", writable=False)], /) -> Rows: ...
-@overload
-def rows(arg: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order="F", writable=False)], /) -> Rows: ...
-@overload
-def rows(arg: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order="C", writable=False)], /) -> Rows: ...
-@overload
-def rows(arg: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order="F", writable=False)], /) -> Rows: ...
-def csr(
-    arg0: Annotated[NDArray[numpy.float64], dict(shape=(None,), writable=False)],
-    arg1: Annotated[NDArray[numpy.int32], dict(shape=(None,), writable=False)],
-    arg2: Annotated[NDArray[numpy.int32], dict(shape=(None,), writable=False)],
-    arg3: int,
-    arg4: int,
-    /,
-) -> Rows: ...
 def minimise(
     rows: Rows,
     y: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)],
@@ -231,4 +397,54 @@ def minimise(
 def objection(arg0: str, arg1: Loss, arg2: Penalty, /) -> str:
     """
     Why a solver cannot minimise a loss with a penalty: half a sentence, empty when it can.
+    """
+
+def curvature(
+    rows: Rows,
+    y: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+    weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)] | None,
+    loss: Loss,
+    penalty: Penalty,
+    intercept: bool,
+    point: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+) -> tuple:
+    """
+    The Hessian of the mean loss at a point, lower triangle, the rows shifted by the vector that comes with it; the penalty adds nothing.
+    """
+
+class RidgePath:
+    """Ridge fits of one data set, from one factorisation."""
+
+    def __init__(
+        self,
+        rows: Rows,
+        y: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)],
+        weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)] | None,
+        intercept: bool,
+        by_kernel: bool,
+    ) -> None: ...
+    def solve(self, alphas: Sequence[float]) -> tuple:
+        """The fit with an alpha for each output: the point and its certificate."""
+
+    def coefficients(self, alphas: Sequence[float]) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]:
+        """The fit with an alpha for each output, without a certificate."""
+
+    def leave_one_out(self, alphas: Sequence[float], keep_residuals: bool) -> tuple:
+        """
+        Weighted squares of the left-out residuals (alphas x outputs), and the residuals (rows x outputs x alphas).
+        """
+
+class Spectrum:
+    """The singular values of a matrix, found when they are asked for."""
+
+    def values(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]: ...
+
+def least_squares(
+    rows: Rows,
+    y: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)],
+    weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)] | None,
+    intercept: bool,
+) -> tuple:
+    """
+    Least squares of several outputs without a penalty: the point, its certificate and the spectrum of X.
     """

@@ -31,9 +31,9 @@ def check(solver: str, loss: Any, penalty: Any) -> None:
         raise ValueError(f"The 'solver' parameter must be one of {', '.join(SOLVERS)}. Got {solver!r} instead.")
     if solver == "auto":
         return
-    reason = objection(solver, loss, penalty)
+    reason = _core.objection(solver, loss, penalty)
     if reason:
-        able = [name for name in SOLVERS if name != "auto" and not objection(name, loss, penalty)]
+        able = [name for name in SOLVERS if name != "auto" and not _core.objection(name, loss, penalty)]
         way_out = f"; use solver={' or '.join(map(repr, able))}" if able else ""
         raise ValueError(f"The solver {solver!r} cannot minimise this risk: {reason}{way_out}.")
 

@@ -220,9 +220,7 @@ class GeneralisedLinearRegressor(WithInference, LinearRegressor):
         floats: Floats = start
         return floats
 
-    def _information_of(
-        self, X: Matrix, y: Floats, weight: Weights | None, solution: Solution
-    ) -> Information | None:
+    def _information_of(self, X: Matrix, y: Floats, weight: Weights | None, solution: Solution) -> Information | None:
         """Fisher's information is expected curvature: that of targets which are their means."""
         total = float(len(y)) if weight is None else float(weight.sum())
         scores = X @ solution.coef + solution.intercept
@@ -379,10 +377,13 @@ class TweedieRegressor(GeneralisedLinearRegressor):
     """
 
     power: Annotated[
-        float, Interval(closed="neither"), "0 normal, 1 Poisson, between them and 2 compound, 2 gamma, 3 inverse Gaussian."
+        float,
+        Interval(closed="neither"),
+        "0 normal, 1 Poisson, between them and 2 compound, 2 gamma, 3 inverse Gaussian.",
     ] = 0.0
     link: Annotated[
-        Literal["auto", "identity", "log"], "What is linear in x; auto: the mean for powers up to 0, else its logarithm."
+        Literal["auto", "identity", "log"],
+        "What is linear in x; auto: the mean for powers up to 0, else its logarithm.",
     ] = "auto"
 
     def _power(self) -> float:
