@@ -74,7 +74,7 @@ def columns(X: Any, *, copy: bool = True) -> _core.Columns:
     if not sparse.issparse(X):
         array = _readable(X)
         if copy and array.strides[0] != array.itemsize and min(array.shape) > 1:
-            array = _core.fortran_copy(array)
+            array = np.asarray(_core.fortran_copy(array))
         return _core.columns(array)
     lines = _compressed(X)
     if lines.format == "csc":
