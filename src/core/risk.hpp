@@ -246,15 +246,17 @@ class Risk {
   }
 
   void find_shift() {
-    // Any shift near the means serves, so a sample of the rows is enough.
+    // Any shift near the means serves, so a sample of the rows is enough; a row of weight zero must not pull it away.
     const Index stride = std::max<Index>(1, n_ / 2048);
-    Vector ones(std::size_t(block_rows()), 1.0);
     shift_.assign(std::size_t(d_), 0.0);
     double count = 0;
     for (Index i = 0; i < n_; i += stride) {
-      sample_.x->add_transpose_times({i, 1}, ones.data(), 1, shift_.data());
-      count += 1;
+      const double weight = sample_.weights == nullptr ? 1.0 : sample_.weights[i];
+      if (weight == 0) continue;
+      sample_.x->add_transpose_times({i, 1}, &weight, 1, shift_.data());
+      count += weight;
     }
+    if (count == 0) return;
     for (double& m : shift_) m /= count;
   }
 

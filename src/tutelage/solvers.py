@@ -29,13 +29,20 @@ def check(solver: str, loss: Any, penalty: Any) -> None:
     """Raise an error if the solver is unknown, or cannot minimise this loss with this penalty."""
     if solver not in SOLVERS:
         raise ValueError(f"The 'solver' parameter must be one of {', '.join(SOLVERS)}. Got {solver!r} instead.")
-    if solver == "auto":
-        return
     reason = _core.objection(solver, loss, penalty)
-    if reason:
-        able = [name for name in SOLVERS if name != "auto" and not _core.objection(name, loss, penalty)]
-        way_out = f"; use solver={' or '.join(map(repr, able))}" if able else ""
-        raise ValueError(f"The solver {solver!r} cannot minimise this risk: {reason}{way_out}.")
+    if not reason:
+        return
+    able = [name for name in SOLVERS if name != "auto" and not _core.objection(name, loss, penalty)]
+    if able:
+        way_out = f"use solver={' or '.join(map(repr, able))}"
+    elif not loss.facts["trainable"]:
+        way_out = "choose a loss that learners can follow, such as hinge or logistic"
+    elif not penalty.facts["has_prox"]:
+        way_out = "give the penalty a method prox(w, step)"
+    else:
+        way_out = "choose a penalty that is convex, or a loss that is smooth"
+    who = "No solver can" if solver == "auto" else f"The solver {solver!r} cannot"
+    raise ValueError(f"{who} minimise this risk: {reason}; {way_out}.")
 
 
 def reads_columns(solver: str, loss: Any, penalty: Any) -> bool:

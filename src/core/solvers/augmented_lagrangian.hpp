@@ -23,6 +23,7 @@
 #include "core/losses/envelope.hpp"
 #include "core/risk.hpp"
 #include "core/solvers/newton.hpp"
+#include "core/solvers/proof.hpp"
 
 namespace tutelage {
 
@@ -43,7 +44,9 @@ class AugmentedLagrangian {
     best.certificate.solver = "augmented_lagrangian";
     best.point = point;
     const double scale = best.certificate.primal = risk_.value(point);
-    best.certificate.dual = 0;
+    Proof proof(risk_);
+    best.certificate.measure = proof.has_dual() ? Measure::duality : Measure::stationarity;
+    best.certificate.dual = proof.has_dual() ? proof.least_value() : -infinity;
     double sigma = first_sigma(), before = infinity, residual = infinity, passes = risk_.passes();
     Index round = 0, stalled = 0;
     for (;; ++round) {
@@ -83,7 +86,7 @@ class AugmentedLagrangian {
         best.certificate.primal = primal;
         best.point = point;
       }
-      if (fit.certificate.measure == Measure::duality) {
+      if (fit.certificate.measure == Measure::duality && proof.has_dual()) {
         best.certificate.dual = std::max(best.certificate.dual, fit.certificate.dual);
       } else {
         // No dual: the envelope's problem is stationary to its own measure, and so far below the risk is the envelope.

@@ -61,10 +61,12 @@ inline std::string objection(Solver solver, const LossFacts& loss, const Penalty
     return penalty.separable && penalty.has_prox ? "" : its_penalty + " is not a sum over coefficients";
   }
   const bool any_penalty = solver == Solver::proximal_gradient || solver == Solver::augmented_lagrangian;
-  if (solver == Solver::closed_form && loss.name != "squared") {
+  if (solver == Solver::closed_form && !(loss.quadratic && loss.name == "squared")) {
     return "it solves the squared loss only, not " + its_loss;
   }
-  if (solver == Solver::augmented_lagrangian && !loss.has_prox) return its_loss + " has no proximal operator";
+  if (solver == Solver::augmented_lagrangian && !has_kinks(loss)) {
+    return its_loss + (loss.has_prox ? " has no kinks to smooth" : " has no proximal operator");
+  }
   if (second_order && !loss.has_curvature) return its_loss + " has no curvature";
   if (solver != Solver::automatic && solver != Solver::augmented_lagrangian && has_kinks(loss)) {
     return its_loss + " has kinks";

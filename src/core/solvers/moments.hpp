@@ -70,8 +70,10 @@ struct Moments {
     risk.evaluate(origin, local, true, Curvature::shared);
     energy = local.loss;
     const Vector& g = local.curvature;  // lower triangle, the intercept last
-    cross.resize(std::size_t(k * d));
-    for (std::size_t j = 0; j < cross.size(); ++j) cross[j] = -local.gradient[j];
+    // The gradient has that of the penalty in it, which is not zero at the origin where a prior has a mean.
+    cross.assign(std::size_t(k * d), 0.0);
+    risk.penalty().add_gradient(origin.data(), k, d, cross.data());
+    for (std::size_t j = 0; j < cross.size(); ++j) cross[j] -= local.gradient[j];
     if (risk.intercept()) {
       const double all = g[std::size_t(side * side - 1)];
       for (Index j = 0; j < d; ++j) column_mean[std::size_t(j)] = g[std::size_t(d * side + j)] / all;

@@ -9,12 +9,14 @@
 // range.
 //    Then the slopes are linearised along a Newton step D:  theta' = theta + loss'' (X D). With an exact step
 //    v' = penalty'(w + D) to rounding, so penalty*(v') = v'.(w + D) - penalty(w + D) by Fenchel's equality. What the
-//    step leaves over, e = v' - penalty'(w + D), is charged to the gap as |e| |w + D|.
+//    step leaves over, e = v' - penalty'(w + D), is charged to the gap as |e| |w + D|. Where the loss is straight at this
+//    point (no curvature, no step) what is left over is all of the slope, and the bound is not used.
 //
-// Losses and penalties of this library are nonnegative, so the dual is never below zero.
+// theta = 0 is a dual point too, and its bound is the least loss plus the least penalty: zero for those of this library.
 #pragma once
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "core/risk.hpp"
 #include "core/solvers/certificate.hpp"
@@ -41,6 +43,7 @@ class Proof {
     if (risk_.intercept()) settle_intercept(point);
     const double loss = risk_.loss().evaluate(y(), s(), scores_.data(), n, slopes_.data(), nullptr);
     certificate.primal = loss / risk_.total_weight() + risk_.penalty().value(point.data(), k, risk_.columns());
+    primal_ = certificate.primal;
     risk_.transpose_times(slopes_.data(), gradient_);
     certificate.measure = Measure::stationarity;
     certificate.dual = -infinity;
@@ -49,8 +52,19 @@ class Proof {
       return;
     }
     certificate.measure = Measure::duality;
-    certificate.dual = std::max(0.0, flat() ? linearised_dual(point, metric) : rescaled_dual(point));
+    certificate.dual = std::max(least_value(), flat() ? linearised_dual(point, metric) : rescaled_dual(point));
     certificate.gap = std::max(0.0, certificate.primal - certificate.dual);
+  }
+
+  /// A lower bound without looking: the least that the loss and the penalty can be.
+  double least_value() {
+    if (std::isnan(least_)) {
+      const Index n = risk_.rows(), k = risk_.scores();
+      least_ = 0;
+      if (risk_.loss().whole()) least_ -= loss_conjugate(Vector(std::size_t(n * k), 0.0));
+      least_ -= risk_.penalty().conjugate(Vector(std::size_t(k * risk_.columns()), 0.0).data(), k, risk_.columns());
+    }
+    return least_;
   }
 
   /// The same for a point that must stay where it is: the dual comes from the point with its intercept settled.
@@ -206,7 +220,11 @@ class Proof {
       left += g[std::size_t(c)] * g[std::size_t(c)];
       length += ahead[std::size_t(c)] * ahead[std::size_t(c)];
     }
-    return -loss_conjugate(unweighted(bent, 1)) - fenchel - std::sqrt(left * length);
+    const double charge = std::sqrt(left * length);
+    Vector whole(gradient_);
+    risk_.penalty().add_gradient(point.data(), k, d, whole.data());
+    const bool stepped = std::sqrt(left) <= 1e-3 * norm(whole) || (length > 0 && charge <= 1e-10 * primal_);
+    return stepped ? -loss_conjugate(unweighted(bent, 1)) - fenchel - charge : -infinity;
   }
 
   /// Conjugate gradients, with the metric as preconditioner, on (Hessian) step = -gradient.
@@ -256,7 +274,8 @@ class Proof {
   LossFacts loss_;
   PenaltyFacts penalty_;
   Vector scores_, slopes_, gradient_;
-  double scale_ = -1;
+  double scale_ = -1, primal_ = infinity;
+  double least_ = std::numeric_limits<double>::quiet_NaN();
 };
 
 }  // namespace tutelage
