@@ -110,7 +110,8 @@ struct PenaltyFacts {
   bool quadratic = false;       // w'Qw / 2 + q'w + const: Newton's method and the closed form may use it
   double strong_convexity = 0;  // largest m with penalty - m |w|^2 / 2 convex
   bool has_conjugate = false;
-  bool scales_dual = true;  // 0 is inside the domain of the conjugate: dual_scale makes any v feasible and keeps some of it
+  bool scales_dual =
+      true;             // 0 is inside the domain of the conjugate: dual_scale makes any v feasible and keeps some of it
   bool smooth = false;  // differentiable: add_gradient may be used (a quadratic penalty is smooth)
   bool has_prox = true;
 };
@@ -151,6 +152,8 @@ class AnyPenalty {
   // Duality: conjugate(v) = sup_w v.w - value(w); dual_scale(v) is the largest t in [0, 1] with conjugate(t v) finite.
   virtual double conjugate(const double* v, Index k, Index d) const = 0;
   virtual double dual_scale(const double* v, Index k, Index d) const = 0;
+  /// Of a separable penalty: whether conjugate is infinite at v_j = v however small v is, so that no scale helps.
+  virtual bool pinned(Index, double) const { return false; }
   /// Distance (maximum norm) from -g to the subdifferential of the penalty at w: zero at a stationary point.
   virtual double stationarity(const double* w, const double* g, Index k, Index d) const = 0;
 };

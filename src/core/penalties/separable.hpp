@@ -156,13 +156,17 @@ class SeparableOf final : public AnyPenalty {
       double scale = 1;
       for (Index j = 0; j < k * d; ++j) {
         const double by = weight(j);
-        const Interval domain = by > 0 ? scalar(j).dual_domain() : Interval{};
+        const Interval domain = dual_domain(j);
         if (v[j] > 0 && v[j] > by * domain.high) scale = std::min(scale, std::abs(by * domain.high / v[j]));
         if (v[j] < 0 && v[j] < by * domain.low) scale = std::min(scale, std::abs(by * domain.low / v[j]));
       }
       return scale;
     }
     return 0;
+  }
+  bool pinned(Index j, double v) const override {
+    if constexpr (has_conjugate) return (v > 0 && dual_domain(j).high <= 0) || (v < 0 && dual_domain(j).low >= 0);
+    return false;
   }
   double stationarity(const double* w, const double* g, Index k, Index d) const override {
     double worst = 0;
@@ -178,6 +182,8 @@ class SeparableOf final : public AnyPenalty {
  private:
   static constexpr bool has_conjugate = requires(const P p) { p.conjugate(0.0); };
 
+  /// Of the scalar penalty, without its weight; {0} where that is zero.
+  Interval dual_domain(Index j) const { return weight(j) > 0 ? scalar(j).dual_domain() : Interval{}; }
   double quadratic(Index j) const {
     const double by = weight(j);
     return by == 0 ? 0 : by * scalar(j).quadratic_strength();

@@ -30,6 +30,7 @@
 #include "core/solvers/certificate.hpp"
 #include "core/solvers/coordinate/duality.hpp"
 #include "core/solvers/coordinate/gradients.hpp"
+#include "core/solvers/coordinate/repair.hpp"
 #include "core/solvers/coordinate/working_set.hpp"
 
 namespace tutelage {
@@ -85,6 +86,7 @@ class CoordinateDescent {
       dual_.centred = centre();
       gradients_->update(smooth_, *loops_, w_, fresh_);
       certificate.rounds = round;
+      if (!scales_dual_) raise_dual(penalty);
       coordinate::certify(smooth_, *gradients_, *loops_, penalty, w_, fresh_, dual_, certificate);
       if (round == 0) scale = certificate.primal;
       certificate.passes = gradients_->passes - passes_before;
@@ -139,7 +141,10 @@ class CoordinateDescent {
     loops_ = coordinate::coordinate_loops(penalty);
     dual_.best = -infinity;
     dual_.violation_scale = 0;
-    dual_.exists = facts_.convex && facts_.has_conjugate && facts.convex && facts.has_conjugate && facts.scales_dual;
+    dual_.exists = facts_.convex && facts_.has_conjugate && facts.convex && facts.has_conjugate;
+    scales_dual_ = facts.scales_dual || !dual_.exists;
+    if (!scales_dual_)
+      dual_.best = smooth_.dual(smooth_.slopes, 0) - penalty.conjugate(Vector(w_.size()).data(), 1, x_.columns());
     caution_ = 0.3;
     Indices js;
     Vector by;
@@ -158,6 +163,12 @@ class CoordinateDescent {
     if (js.empty()) return;
     move(js, by, gradients_->shift(), z_);
     smooth_.evaluate(z_);
+  }
+
+  /// Scaling makes no dual point of the slopes: bends them.
+  void raise_dual(const AnyPenalty& penalty) {
+    if (dual_.centred)
+      dual_.best = std::max(dual_.best, coordinate::Repair(x_, smooth_, *gradients_, penalty).dual(w_));
   }
 
   /// z += sum_t by_t (x_j - shift_j), and the intercept takes what the shift moved.
@@ -330,6 +341,7 @@ class CoordinateDescent {
   Vector delta_, by_;
   double caution_ = 0.3;  // how far below the tolerance the working set is solved
   bool solved_ = false;
+  bool scales_dual_ = true;  // see PenaltyFacts
   static constexpr bool centre_between_steps_ = false;
 };
 

@@ -107,20 +107,26 @@ class Metric {
 
   static void factor_one(double* a, Index side) {
     double largest = 0;
-    for (Index i = 0; i < side; ++i) largest = std::max(largest, a[i * side + i]);
+    bool finite = true;
+    for (Index i = 0; i < side; ++i) {
+      finite = finite && std::isfinite(a[i * side + i]);
+      largest = std::max(largest, a[i * side + i]);
+    }
     if (largest == 0) largest = 1;
     const Vector kept(a, a + side * side);
     // Large enough that what rounding puts into a flat direction is not blown up, small enough to slow down no other.
     const double least = 1e-10 * largest;
-    for (double jitter = 0; !cholesky(a, side, 1e-14); jitter = std::max(10 * jitter, least)) {
+    double jitter = 0;
+    while (finite && !cholesky(a, side, 1e-14)) {
+      jitter = std::max(10 * jitter, least);
+      finite = jitter <= 1e6 * largest;
       std::copy(kept.begin(), kept.end(), a);
-      for (Index i = 0; i < side; ++i) a[i * side + i] += std::max(10 * jitter, least);
-      if (jitter > 1e6 * largest) {  // not a number somewhere: leave a step along the gradient
-        std::fill(a, a + side * side, 0.0);
-        for (Index i = 0; i < side; ++i) a[i * side + i] = 1;
-        return;
-      }
+      for (Index i = 0; i < side; ++i) a[i * side + i] += jitter;
     }
+    if (finite) return;
+    // Not a number, or infinity, somewhere: leave a step along the gradient.
+    std::fill(a, a + side * side, 0.0);
+    for (Index i = 0; i < side; ++i) a[i * side + i] = 1;
   }
 
   Curvature form_ = Curvature::none;

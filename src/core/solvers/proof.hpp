@@ -9,10 +9,13 @@
 // range.
 //    Then the slopes are linearised along a Newton step D:  theta' = theta + loss'' (X D). With an exact step
 //    v' = penalty'(w + D) to rounding, so penalty*(v') = v'.(w + D) - penalty(w + D) by Fenchel's equality. What the
-//    step leaves over, e = v' - penalty'(w + D), is charged to the gap as |e| |w + D|. Where the loss is straight at this
-//    point (no curvature, no step) what is left over is all of the slope, and the bound is not used.
+//    step leaves over, e = v' - penalty'(w + D), is charged to the gap as |e| |w + D|. Where the loss is straight at
+//    this point (no curvature, no step) what is left over is all of the slope, and the bound is not used. A penalty
+//    with corners may leave some coefficients free as well (a sign without a price, a weight of zero): D then moves
+//    those that scaling cannot bring into the domain, and scaling does the rest.
 //
-// theta = 0 is a dual point too, and its bound is the least loss plus the least penalty: zero for those of this library.
+// theta = 0 is a dual point too, and its bound is the least loss plus the least penalty: zero for those of this
+// library.
 #pragma once
 #include <algorithm>
 #include <cmath>
@@ -20,6 +23,7 @@
 
 #include "core/risk.hpp"
 #include "core/solvers/certificate.hpp"
+#include "core/solvers/conjugate_gradients.hpp"
 #include "core/solvers/metric.hpp"
 
 namespace tutelage {
@@ -30,7 +34,7 @@ class Proof {
 
   bool has_dual() const {
     return loss_.convex && penalty_.convex && loss_.has_conjugate && penalty_.has_conjugate &&
-           (penalty_.quadratic || penalty_.scales_dual);
+           (penalty_.quadratic || penalty_.scales_dual || penalty_.separable);
   }
 
   /// Fills primal, dual, gap and measure. The intercept of the point may move (downhill). Two or three passes, and a
@@ -52,7 +56,7 @@ class Proof {
       return;
     }
     certificate.measure = Measure::duality;
-    certificate.dual = std::max(least_value(), flat() ? linearised_dual(point, metric) : rescaled_dual(point));
+    certificate.dual = std::max(least_value(), better_dual(point, metric));
     certificate.gap = std::max(0.0, certificate.primal - certificate.dual);
   }
 
@@ -102,7 +106,11 @@ class Proof {
  private:
   const double* y() const { return risk_.sample().y; }
   const double* s() const { return risk_.sample().weights; }
-  bool flat() const { return penalty_.quadratic && !(penalty_.strong_convexity > 0); }
+
+  double better_dual(const Vector& point, const Metric& metric) {
+    if (penalty_.quadratic && !(penalty_.strong_convexity > 0)) return linearised_dual(point, metric);
+    return penalty_.quadratic || penalty_.scales_dual ? rescaled_dual(point) : bent_dual(point);
+  }
 
   /// Newton's method on the intercepts alone: the scores move together, X is not read.
   void settle_intercept(Vector& point) {
@@ -199,58 +207,97 @@ class Proof {
   }
 
   double linearised_dual(const Vector& point, const Metric& metric) {
-    const Index n = risk_.rows(), k = risk_.scores(), d = risk_.columns();
-    Vector step = newton_step(point, metric);
-    Vector along(std::size_t(n * k)), bent(std::size_t(n * k));
-    risk_.all_scores(step, along.data());
-    risk_.loss().curvature_times(y(), s(), scores_.data(), along.data(), n, bent.data());
-    for (std::size_t i = 0; i < bent.size(); ++i) bent[i] += slopes_[i];
-    Vector g;
-    risk_.transpose_times(bent.data(), g);
+    const Index k = risk_.scores(), d = risk_.columns();
+    Vector g, residual(gradient_);
+    risk_.penalty().add_gradient(point.data(), k, d, residual.data());
+    const double start = norm(residual);
+    const auto precondition = [&](Vector& v) {
+      if (!metric.empty()) metric.solve(v);
+    };
+    const auto apply = [&](const Vector& v, Vector& out) {
+      risk_.hessian_times(scores_.data(), v, out);
+      risk_.penalty().add_hessian_times(v.data(), k, d, out.data());
+    };
+    const Vector step = newton_step(residual, apply, precondition);
+    const Vector bent = bend(step, g);
     Vector ahead(point), slope(std::size_t(k * d), 0.0);
     for (std::size_t i = 0; i < ahead.size(); ++i) ahead[i] += step[i];
     risk_.penalty().add_gradient(ahead.data(), k, d, slope.data());
     double fenchel = -risk_.penalty().value(ahead.data(), k, d), left = 0, length = 0;
-    for (Index j = 0; j < k * d; ++j) {
-      fenchel -= g[std::size_t(j)] * ahead[std::size_t(j)];
-      left += (g[std::size_t(j)] + slope[std::size_t(j)]) * (g[std::size_t(j)] + slope[std::size_t(j)]);
-      length += ahead[std::size_t(j)] * ahead[std::size_t(j)];
+    for (Index j = 0; j < risk_.size(); ++j) {
+      const std::size_t at = std::size_t(j);
+      const double over = g[at] + (j < k * d ? slope[at] : 0.0);
+      if (j < k * d) fenchel -= g[at] * ahead[at];
+      left += over * over;
+      length += ahead[at] * ahead[at];
     }
-    for (Index c = k * d; c < risk_.size(); ++c) {
-      left += g[std::size_t(c)] * g[std::size_t(c)];
-      length += ahead[std::size_t(c)] * ahead[std::size_t(c)];
-    }
-    const double charge = std::sqrt(left * length);
-    Vector whole(gradient_);
-    risk_.penalty().add_gradient(point.data(), k, d, whole.data());
-    const bool stepped = std::sqrt(left) <= 1e-3 * norm(whole) || (length > 0 && charge <= 1e-10 * primal_);
-    return stepped ? -loss_conjugate(unweighted(bent, 1)) - fenchel - charge : -infinity;
+    if (!stepped(left, length, start)) return -infinity;
+    return -loss_conjugate(unweighted(bent, 1)) - fenchel - std::sqrt(left * length);
   }
 
-  /// Conjugate gradients, with the metric as preconditioner, on (Hessian) step = -gradient.
-  Vector newton_step(const Vector& point, const Metric& metric) const {
+  /// See 2. at the top: only the coefficients that scaling cannot help move, together with the intercepts.
+  double bent_dual(const Vector& point) {
     const Index k = risk_.scores(), d = risk_.columns();
-    Vector residual(gradient_), step(std::size_t(risk_.size()), 0.0), product, search;
-    risk_.penalty().add_gradient(point.data(), k, d, residual.data());
-    for (double& r : residual) r = -r;
-    const double start = norm(residual);
-    double before = 0;
-    for (int round = 0; round < 50 && norm(residual) > 1e-10 * start; ++round) {
-      Vector solved(residual);
-      if (!metric.empty()) metric.solve(solved);
-      const double now = dot(residual, solved);
-      if (round == 0) search = solved;
-      for (std::size_t i = 0; round > 0 && i < search.size(); ++i) search[i] = solved[i] + now / before * search[i];
-      before = now;
-      risk_.hessian_times(scores_.data(), search, product);
-      risk_.penalty().add_hessian_times(search.data(), k, d, product.data());
-      const double curved = dot(search, product);
-      if (!(curved > 0)) break;
-      for (std::size_t i = 0; i < step.size(); ++i) {
-        step[i] += now / curved * search[i];
-        residual[i] -= now / curved * product[i];
+    std::vector<char> moves(std::size_t(risk_.size()), 0);
+    std::fill(moves.begin() + k * d, moves.end(), char{1});
+    const auto keep_moving = [&](Vector& v) {
+      for (std::size_t j = 0; j < v.size(); ++j) v[j] = moves[j] ? v[j] : 0;
+    };
+    const auto apply = [&](const Vector& v, Vector& out) {
+      risk_.hessian_times(scores_.data(), v, out);
+      keep_moving(out);
+    };
+    Vector g(gradient_), bent(slopes_);
+    for (int attempt = 0; attempt < 6; ++attempt) {
+      bool grown = false;
+      for (Index j = 0; j < k * d; ++j) {
+        if (moves[std::size_t(j)] || !risk_.penalty().pinned(j, -g[std::size_t(j)])) continue;
+        moves[std::size_t(j)] = grown = true;
       }
+      if (attempt > 0 && !grown) break;
+      Vector residual(gradient_);
+      keep_moving(residual);
+      bent = bend(newton_step(residual, apply, [](Vector&) {}), g);
     }
+    Vector v(std::size_t(k * d));
+    double left = 0, length = 0, start = 0;
+    for (Index j = 0; j < risk_.size(); ++j) {
+      const std::size_t at = std::size_t(j);
+      if (j < k * d) v[at] = moves[at] ? 0.0 : -g[at];
+      if (!moves[at]) continue;
+      left += g[at] * g[at];
+      start += gradient_[at] * gradient_[at];
+      length += point[at] * point[at];
+    }
+    if (!stepped(left, length, std::sqrt(start))) return -infinity;
+    const double t = risk_.penalty().dual_scale(v.data(), k, d);
+    for (double& value : v) value *= t;
+    return -loss_conjugate(unweighted(bent, t)) - risk_.penalty().conjugate(v.data(), k, d) - std::sqrt(left * length);
+  }
+
+  /// Whether a Newton step did away with the gradient: of a norm of `start` the square `left` is left, to be charged at
+  /// a point of the square `length`.
+  bool stepped(double left, double length, double start) const {
+    return std::sqrt(left) <= 1e-3 * start || (length > 0 && std::sqrt(left * length) <= 1e-10 * primal_);
+  }
+
+  /// The slopes a step further, as far as their curvature tells, and the gradient g that they make.
+  Vector bend(const Vector& step, Vector& g) const {
+    Vector along(slopes_.size()), bent(slopes_.size());
+    risk_.all_scores(step, along.data());
+    risk_.loss().curvature_times(y(), s(), scores_.data(), along.data(), risk_.rows(), bent.data());
+    for (std::size_t i = 0; i < bent.size(); ++i) bent[i] += slopes_[i];
+    risk_.transpose_times(bent.data(), g);
+    return bent;
+  }
+
+  /// Conjugate gradients on (Hessian) step = -gradient; what is left of the gradient stays in it, with its sign
+  /// changed.
+  template <class Apply, class Precondition>
+  static Vector newton_step(Vector& gradient, Apply&& apply, Precondition&& precondition) {
+    Vector step(gradient.size(), 0.0);
+    for (double& g : gradient) g = -g;
+    conjugate_gradients(gradient, step, apply, precondition, 1e-10 * norm(gradient), 50, [] { return false; });
     return step;
   }
 

@@ -28,7 +28,9 @@ class ProximalGradient {
     const PenaltyFacts facts = risk_.penalty().facts();
     const bool momentum = accelerated_ && facts.convex && risk_.loss().facts().convex;
     const Index k = risk_.scores(), d = risk_.columns();
-    risk_.penalty().prox(point.data(), 0.0, k, d, point.data());  // into the feasible set
+    if (!std::isfinite(risk_.penalty().value(point.data(), k, d))) {  // into the feasible set
+      risk_.penalty().prox(point.data(), 1.0, k, d, point.data());
+    }
     Vector ahead(point), next(point);
     Risk::Local here, there;
     double step = first_step(point), weight = 1, scale = -1;

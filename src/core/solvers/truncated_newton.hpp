@@ -14,6 +14,7 @@
 #include <cmath>
 
 #include "core/risk.hpp"
+#include "core/solvers/conjugate_gradients.hpp"
 #include "core/solvers/newton.hpp"
 
 namespace tutelage {
@@ -99,35 +100,18 @@ class TruncatedNewton {
   }
 
   Vector newton_step(double forcing) {
-    Vector residual(gradient_), step(gradient_.size(), 0.0), search, product;
+    Vector residual(gradient_), step(gradient_.size(), 0.0);
     for (double& r : residual) r = -r;
-    const double goal = forcing * norm(residual);
-    double before = 0;
-    for (inner_ = 0; inner_ < 250; ++inner_) {
-      Vector solved(residual);
-      metric_.solve(solved);
-      const double now = dot(residual, solved);
-      if (inner_ == 0) {
-        search = std::move(solved);
-      } else {
-        for (std::size_t i = 0; i < search.size(); ++i) search[i] = solved[i] + now / before * search[i];
-      }
-      before = now;
-      risk_.hessian_times(scores_.data(), search, product);
-      risk_.penalty().add_hessian_times(search.data(), risk_.scores(), risk_.columns(), product.data());
-      const double curved = dot(search, product);
-      if (!(curved > 1e-16 * dot(search, search))) {
-        if (inner_ == 0) step = search;
-        break;
-      }
-      for (std::size_t i = 0; i < step.size(); ++i) {
-        step[i] += now / curved * search[i];
-        residual[i] -= now / curved * product[i];
-      }
-      if (norm(residual) <= goal) break;
+    const auto apply = [&](const Vector& v, Vector& out) {
+      risk_.hessian_times(scores_.data(), v, out);
+      risk_.penalty().add_hessian_times(v.data(), risk_.scores(), risk_.columns(), out.data());
+    };
+    const auto expired = [&] {
       Certificate unused;
-      if (watch_.expired(unused)) break;
-    }
+      return watch_.expired(unused);
+    };
+    inner_ = conjugate_gradients(
+        residual, step, apply, [&](Vector& v) { metric_.solve(v); }, forcing * norm(residual), 250, expired, true);
     return step;
   }
 

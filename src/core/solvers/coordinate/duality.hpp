@@ -1,13 +1,13 @@
 // The certificate of a fit by coordinates: a dual point from the slopes, and the gap it proves.
 //
-// With theta_i the slope of the loss at the present score (sum_i s_i theta_i = 0 by the exact intercept) and g = X' s theta / S,
-// every t in [0, 1] with the penalty's conjugate finite at -t g gives a dual value
+// With theta_i the slope of the loss at the present score (sum_i s_i theta_i = 0 by the exact intercept) and g = X' s
+// theta / S, every t in [0, 1] with the penalty's conjugate finite at -t g gives a dual value
 //
 //     dual(t) = -(1 / S) sum_i s_i conjugate(y_i, t theta_i) - penalty*(-t g)  <=  minimum.
 //
-// t theta stays in the domain of the loss's conjugate, which is convex and holds 0. A screened coefficient has |g_j| inside
-// the slopes of the penalty at zero, where penalty* is its value at zero: g_j = 0 may stand for it. The largest dual value
-// met so far is kept, for it stays a lower bound.
+// t theta stays in the domain of the loss's conjugate, which is convex and holds 0. A screened coefficient has |g_j|
+// inside the slopes of the penalty at zero, where penalty* is its value at zero: g_j = 0 may stand for it. The largest
+// dual value met so far is kept, for it stays a lower bound.
 #pragma once
 #include <algorithm>
 #include <cmath>
@@ -26,8 +26,9 @@ struct DualState {
   bool centred = true;         // the slopes sum to zero, or need not
 };
 
-/// The largest loss_part(t) - penalty*(t v) over t in [0, 1], nearly: the loss alone would like `wish`. Where penalty* is
-/// a bound the best t is known; otherwise a golden section looks for it, since t = 1 asks too much far from the solution.
+/// The largest loss_part(t) - penalty*(t v) over t in [0, 1], nearly: the loss alone would like `wish`. Where penalty*
+/// is a bound the best t is known; otherwise a golden section looks for it, since t = 1 asks too much far from the
+/// solution.
 template <class LossPart>
 double best_dual(const AnyPenalty& penalty, const Vector& v, LossPart&& loss_part, double wish) {
   const Index d = static_cast<Index>(v.size());
@@ -65,8 +66,7 @@ double best_dual(const AnyPenalty& penalty, const Vector& v, LossPart&& loss_par
 
 /// The dual value for the gradients v = -g, at a good t.
 inline double dual_value(SmoothPart& smooth, const AnyPenalty& penalty, const Vector& slopes, const Vector& v) {
-  if (!smooth.facts().quadratic)
-    return best_dual(penalty, v, [&](double t) { return smooth.dual(slopes, t); }, 1.0);
+  if (!smooth.facts().quadratic) return best_dual(penalty, v, [&](double t) { return smooth.dual(slopes, t); }, 1.0);
   const auto [along, square] = smooth.quadratic_dual(slopes);
   return best_dual(
       penalty, v, [=](double t) { return along * t - square * t * t / 2; }, square > 0 ? along / square : 1.0);
@@ -92,7 +92,8 @@ inline void certify(SmoothPart& smooth, const Gradients& gradients, const Coordi
   certificate.measure = Measure::duality;
   Vector v(w.size(), 0.0);
   for (const Index j : fresh) v[at(j)] = -gradients.g[at(j)];
-  if (state.centred) state.best = std::max(state.best, dual_value(smooth, penalty, smooth.slopes, v));
+  if (state.centred && penalty.facts().scales_dual)
+    state.best = std::max(state.best, dual_value(smooth, penalty, smooth.slopes, v));
   certificate.dual = state.best;
   certificate.gap = std::max(certificate.primal - state.best, 0.0);
 }
