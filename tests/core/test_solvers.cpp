@@ -162,7 +162,7 @@ TEST("several scores, groups without a price, and classes that a line separates"
   Data data;
   for (double& label : data.labels) label = label > 0 ? 1 : 0;
   for (std::size_t i = 0; i < 41; i += 3) data.labels[i] = 2;
-  const std::shared_ptr<AnyLoss> multinomial = make_loss("multinomial", 3);
+  const std::shared_ptr<AnyLoss> multinomial = make_loss("multinomial", Index{3});
   GroupL2 groups({{0, 2}});  // the middle column bears nothing
   groups.strength = 0.02;
   const Risk risk({&data.dense, data.labels.data(), nullptr}, *multinomial, groups, true);

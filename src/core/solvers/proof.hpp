@@ -83,7 +83,7 @@ class Proof {
   bool recedes(const Vector& direction) const {
     if (loss_.targets != Targets::label && loss_.targets != Targets::category) return false;
     const Index n = risk_.rows(), k = risk_.scores();
-    if (!costs_nothing(direction)) return false;
+    if (!costs_nothing(direction) || attains_zero()) return false;
     Vector along(std::size_t(n * k));
     risk_.all_scores(direction, along.data());
     double largest = 0;
@@ -110,6 +110,14 @@ class Proof {
   double better_dual(const Vector& point, const Metric& metric) {
     if (penalty_.quadratic && !(penalty_.strong_convexity > 0)) return linearised_dual(point, metric);
     return penalty_.quadratic || penalty_.scales_dual ? rescaled_dual(point) : bent_dual(point);
+  }
+
+  /// Whether the loss of a row that is right by far is zero: such a loss has its minimum where others recede.
+  bool attains_zero() const {
+    Vector z(std::size_t(risk_.scores()), 0.0), slope(z);
+    z.front() = 20;
+    const double target = loss_.targets == Targets::label ? 1 : 0;
+    return risk_.loss().evaluate(&target, nullptr, z.data(), 1, slope.data(), nullptr) == 0;
   }
 
   /// Whether the penalty is the same far along a direction: it is quadratic, and flat that way.
@@ -277,6 +285,7 @@ class Proof {
       keep_moving(out);
     };
     Vector g(gradient_), bent(slopes_), step;
+    Metric diagonal;
     for (int attempt = 0; attempt < 6; ++attempt) {
       bool grown = false;
       for (Index j = 0; j < k * d; ++j) {
@@ -286,7 +295,8 @@ class Proof {
       if (attempt > 0 && !grown) break;
       Vector residual(gradient_);
       keep_moving(residual);
-      step = newton_step(residual, apply, [](Vector&) {});
+      if (diagonal.empty()) diagonal = metric_at(risk_, point, Curvature::diagonal, 0);
+      step = newton_step(residual, apply, [&](Vector& v) { diagonal.solve(v); });
       bent = bend(step, g);
     }
     Vector v(std::size_t(k * d)), ahead(step);
@@ -308,7 +318,7 @@ class Proof {
 
   /// Whether a Newton step did away with the gradient: of a norm of `start`, `left` is left, and that is charged.
   bool stepped(double left, double charge, double start) const {
-    return left <= 1e-3 * start || (charge > 0 && charge <= 1e-10 * std::abs(primal_));
+    return left <= 1e-6 * start || (charge > 0 && charge <= 1e-10 * std::abs(primal_));
   }
 
   /// The slopes a step further, as far as their curvature tells, and the gradient g that they make.
@@ -327,7 +337,7 @@ class Proof {
   static Vector newton_step(Vector& gradient, Apply&& apply, Precondition&& precondition) {
     Vector step(gradient.size(), 0.0);
     for (double& g : gradient) g = -g;
-    conjugate_gradients(gradient, step, apply, precondition, 1e-10 * norm(gradient), 50, [] { return false; });
+    conjugate_gradients(gradient, step, apply, precondition, 1e-10 * norm(gradient), 200, [] { return false; });
     return step;
   }
 

@@ -49,15 +49,16 @@ class Repair {
       bent = bend(js, start, step);
       read(bent, g);
     }
-    double charge = 0, over = 0;
+    double charge = 0, over = 0, from = 0;  // in the units of the columns
     for (std::size_t t = 0; t < js.size(); ++t) {
       const std::size_t j = at(js[t]);
       charge += std::abs(g[j]) * (std::abs(w[j] + step[t]) + 10 * std::abs(step[t]));
-      over += g[j] * g[j];
+      over += g[j] * g[j] / gradients_.squares[j];
+      from += start[t] * start[t] / gradients_.squares[j];
     }
     // Of a gradient that was rounding already, rounding is left.
     const bool negligible = charge > 0 && charge <= 1e-10 * std::abs(smooth_.value());
-    if (!negligible && !(std::sqrt(over) <= 1e-3 * norm(start))) return -infinity;
+    if (!negligible && !(std::sqrt(over) <= 1e-6 * std::sqrt(from))) return -infinity;
     Vector v(w.size(), 0.0);
     for (const Index j : gradients_.eligible()) v[at(j)] = moves[at(j)] ? 0.0 : -g[at(j)];
     return dual_value(smooth_, penalty_, bent, v) - charge;
