@@ -12,6 +12,8 @@ Each file is a chapter of its own:
 - `tutelage.linear.bridge`: any power of the absolute values.
 - `tutelage.linear.logistic`: classes by their probabilities; `tutelage.linear.logistic_cv` chooses the strength.
 - `tutelage.linear.glm`: counts and positive amounts.
+- `tutelage.linear.huber`: outliers kept at bay; `tutelage.linear.quantile`: medians and other quantiles, by
+  `tutelage.linear.interior_point`.
 - `tutelage.linear.inference`: standard errors and intervals of any of these.
 
 >>> from tutelage.linear import LinearRegression
@@ -29,6 +31,7 @@ if TYPE_CHECKING:
     from tutelage.linear.glm import GammaRegressor as GammaRegressor
     from tutelage.linear.glm import PoissonRegressor as PoissonRegressor
     from tutelage.linear.glm import TweedieRegressor as TweedieRegressor
+    from tutelage.linear.huber import HuberRegressor as HuberRegressor
     from tutelage.linear.lasso import ElasticNet as ElasticNet
     from tutelage.linear.lasso import Lasso as Lasso
     from tutelage.linear.lasso_cv import ElasticNetCV as ElasticNetCV
@@ -41,6 +44,7 @@ if TYPE_CHECKING:
     from tutelage.linear.multi_task import MultiTaskLasso as MultiTaskLasso
     from tutelage.linear.paths import enet_path as enet_path
     from tutelage.linear.paths import lasso_path as lasso_path
+    from tutelage.linear.quantile import QuantileRegressor as QuantileRegressor
     from tutelage.linear.ridge import Ridge as Ridge
     from tutelage.linear.ridge import RidgeClassifier as RidgeClassifier
     from tutelage.linear.ridge_cv import RidgeCV as RidgeCV
@@ -53,6 +57,7 @@ FILES: dict[str, tuple[str, ...]] = {
         "PoissonRegressor",
         "TweedieRegressor",
     ),
+    "huber": ("HuberRegressor",),
     "lasso": (
         "ElasticNet",
         "Lasso",
@@ -73,6 +78,7 @@ FILES: dict[str, tuple[str, ...]] = {
         "enet_path",
         "lasso_path",
     ),
+    "quantile": ("QuantileRegressor",),
     "ridge": (
         "Ridge",
         "RidgeClassifier",
