@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from tutelage.features import Basis, Buckets, Conjunctions, OneHot, Polynomial, Squares, Standardise
     from tutelage.linear import (
         BridgeRegressor,
+        ERMClassifier,
+        ERMRegressor,
         ElasticNet,
         ElasticNetCV,
         GammaRegressor,
@@ -52,6 +54,8 @@ CHAPTERS: dict[str, tuple[str, ...]] = {
     "labels": (),
     "linear": (
         "BridgeRegressor",
+        "ERMClassifier",
+        "ERMRegressor",
         "ElasticNet",
         "ElasticNetCV",
         "GammaRegressor",
@@ -90,6 +94,8 @@ __all__ = [
     "Buckets",
     "Certificate",
     "Conjunctions",
+    "ERMClassifier",
+    "ERMRegressor",
     "ElasticNet",
     "ElasticNetCV",
     "GammaRegressor",

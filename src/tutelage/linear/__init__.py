@@ -14,6 +14,7 @@ Each file is a chapter of its own:
 - `tutelage.linear.glm`: counts and positive amounts.
 - `tutelage.linear.huber`: outliers kept at bay; `tutelage.linear.quantile`: medians and other quantiles, by
   `tutelage.linear.interior_point`.
+- `tutelage.linear.erm`: any loss, any penalty, any features.
 - `tutelage.linear.inference`: standard errors and intervals of any of these.
 
 >>> from tutelage.linear import LinearRegression
@@ -28,6 +29,8 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from tutelage.linear.bridge import BridgeRegressor as BridgeRegressor
+    from tutelage.linear.erm import ERMClassifier as ERMClassifier
+    from tutelage.linear.erm import ERMRegressor as ERMRegressor
     from tutelage.linear.glm import GammaRegressor as GammaRegressor
     from tutelage.linear.glm import PoissonRegressor as PoissonRegressor
     from tutelage.linear.glm import TweedieRegressor as TweedieRegressor
@@ -52,6 +55,10 @@ if TYPE_CHECKING:
 # File -> the public names in it; loaded when they are first touched.
 FILES: dict[str, tuple[str, ...]] = {
     "bridge": ("BridgeRegressor",),
+    "erm": (
+        "ERMClassifier",
+        "ERMRegressor",
+    ),
     "glm": (
         "GammaRegressor",
         "PoissonRegressor",

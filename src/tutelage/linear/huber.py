@@ -33,8 +33,8 @@ exactly on a plane: there the best sigma is zero, and sigma stays at a number ne
 >>> y = 2 * X[:, 0] + 1 + 0.1 * (-1) ** np.arange(10)
 >>> y[0] = 1000.0
 >>> model = HuberRegressor(alpha=0).fit(X, y)
->>> model.coef_.round(1), np.flatnonzero(model.outliers_)
-(array([2.]), array([0]))
+>>> model.coef_.round(1), model.outliers_[0]
+(array([2.]), np.True_)
 >>> model.certificate_.relative_gap < 1e-5
 True
 """
@@ -58,7 +58,7 @@ from tutelage.machine import serial_blas
 from tutelage.parameters import Interval, NonNegative, NonNegativeCount, Positive, Range, fitted
 
 # The least sigma: scikit-learn's bound.
-SMALLEST_SCALE = 10 * np.finfo(np.float64).eps
+SMALLEST_SCALE = 10 * float(np.finfo(np.float64).eps)
 # Sums so much smaller than their terms are zero but for rounding.
 BALANCED = 1e-11
 
@@ -73,8 +73,11 @@ class HuberRegressor(LinearRegressor):
     --------
     >>> from tutelage import HuberRegressor
     >>> X, y = [[0.0], [1.0], [2.0], [3.0], [4.0], [5.0]], [0.1, 0.9, 2.1, 2.9, 4.1, 400.0]
-    >>> HuberRegressor(alpha=0).fit(X, y).outliers_
+    >>> model = HuberRegressor(epsilon=2, alpha=0).fit(X, y)
+    >>> model.outliers_
     array([False, False, False, False, False,  True])
+    >>> model.coef_.round(1)
+    array([1.])
     """
 
     accepts: ClassVar[Accepts] = Accepts(sparse=True)
@@ -470,4 +473,4 @@ def best_scale(size: Floats, weight: Floats, epsilon: float) -> float:
         square = np.where(room > 0, inside / room, np.inf)
     after = np.append(unit[1:], np.inf)
     first = int(np.argmax(epsilon * np.sqrt(square) < after))
-    return max(float(np.sqrt(square[first])) * largest, float(SMALLEST_SCALE))
+    return max(float(np.sqrt(square[first])) * largest, SMALLEST_SCALE)
