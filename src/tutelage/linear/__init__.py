@@ -15,6 +15,7 @@ Each file is a chapter of its own:
 - `tutelage.linear.huber`: outliers kept at bay; `tutelage.linear.quantile`: medians and other quantiles, by
   `tutelage.linear.interior_point`.
 - `tutelage.linear.erm`: any loss, any penalty, any features.
+- `tutelage.linear.posterior`: a Gaussian prior and the posterior.
 - `tutelage.linear.inference`: standard errors and intervals of any of these.
 
 >>> from tutelage.linear import LinearRegression
@@ -47,6 +48,8 @@ if TYPE_CHECKING:
     from tutelage.linear.multi_task import MultiTaskLasso as MultiTaskLasso
     from tutelage.linear.paths import enet_path as enet_path
     from tutelage.linear.paths import lasso_path as lasso_path
+    from tutelage.linear.posterior import MAPClassifier as MAPClassifier
+    from tutelage.linear.posterior import MAPRegressor as MAPRegressor
     from tutelage.linear.quantile import QuantileRegressor as QuantileRegressor
     from tutelage.linear.ridge import Ridge as Ridge
     from tutelage.linear.ridge import RidgeClassifier as RidgeClassifier
@@ -84,6 +87,10 @@ FILES: dict[str, tuple[str, ...]] = {
     "paths": (
         "enet_path",
         "lasso_path",
+    ),
+    "posterior": (
+        "MAPClassifier",
+        "MAPRegressor",
     ),
     "quantile": ("QuantileRegressor",),
     "ridge": (
