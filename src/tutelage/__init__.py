@@ -42,6 +42,7 @@ if TYPE_CHECKING:
         TweedieRegressor,
         enet_path,
         lasso_path,
+        path,
     )
     from tutelage.machine import get_threads, set_threads, show_versions, threads
     from tutelage.risk import Risk, Solution, minimise
@@ -80,6 +81,7 @@ CHAPTERS: dict[str, tuple[str, ...]] = {
         "TweedieRegressor",
         "enet_path",
         "lasso_path",
+        "path",
     ),
     "losses": (),
     "machine": ("get_threads", "set_threads", "show_versions", "threads"),
@@ -132,6 +134,7 @@ __all__ = [
     "get_threads",
     "lasso_path",
     "minimise",
+    "path",
     "set_threads",
     "show_versions",
     "threads",

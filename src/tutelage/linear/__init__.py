@@ -16,6 +16,7 @@ Each file is a chapter of its own:
   `tutelage.linear.interior_point`.
 - `tutelage.linear.erm`: any loss, any penalty, any features.
 - `tutelage.linear.posterior`: a Gaussian prior and the posterior.
+- `tutelage.linear.strength_path`: any of these along the strength of its penalty, and the picture of it.
 - `tutelage.linear.inference`: standard errors and intervals of any of these.
 
 >>> from tutelage.linear import LinearRegression
@@ -54,6 +55,7 @@ if TYPE_CHECKING:
     from tutelage.linear.ridge import Ridge as Ridge
     from tutelage.linear.ridge import RidgeClassifier as RidgeClassifier
     from tutelage.linear.ridge_cv import RidgeCV as RidgeCV
+    from tutelage.linear.strength_path import path as path
 
 # File -> the public names in it; loaded when they are first touched.
 FILES: dict[str, tuple[str, ...]] = {
@@ -98,6 +100,7 @@ FILES: dict[str, tuple[str, ...]] = {
         "RidgeClassifier",
     ),
     "ridge_cv": ("RidgeCV",),
+    "strength_path": ("path",),
 }
 
 _FILE_OF = {name: file for file, names in FILES.items() for name in names}
