@@ -13,8 +13,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from scipy import sparse
-
+from tutelage.base import is_sparse
 from tutelage.certificate import Reason
 from tutelage.risk import Risk, Solution, minimise
 
@@ -46,7 +45,7 @@ def minimise_well(
     **words : Any
         As `tutelage.risk.minimise` takes them.
     """
-    entries = X.nnz if sparse.issparse(X) else X.size
+    entries = X.nnz if is_sparse(X) else X.size
     aim = LAST_DIGITS if smooth else ENOUGH_DIGITS
     if entries * (risk.scores or 1) > SMALL or tol <= aim:
         return minimise(risk, X, y, weight, tol=tol, **words)

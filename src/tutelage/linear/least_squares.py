@@ -139,7 +139,7 @@ class LinearRegression(LinearRegressor):
     def __getstate__(self) -> dict[str, Any]:
         if "_spectrum" in self.__dict__:
             _ = self.singular_  # what is stored are numbers, not what they can be made from
-        state: dict[str, Any] = super().__getstate__()  # type: ignore[misc, assignment]
+        state: dict[str, Any] = super().__getstate__()  # type: ignore[assignment]
         return state
 
 

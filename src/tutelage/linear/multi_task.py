@@ -22,14 +22,16 @@ array([[2.4, 0. ],
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
 from tutelage import losses, penalties
-from tutelage.base import Floats, Matrix
 from tutelage.linear.lasso import NOT_CONVERGED, ElasticNet
 from tutelage.risk import Risk, Solution, minimise
+
+if TYPE_CHECKING:
+    from tutelage.base import Floats, Matrix
 
 
 class MultiTaskElasticNet(ElasticNet):

@@ -1,4 +1,4 @@
-"""Regularisation paths of the lasso and the elastic net: the fits along a falling alpha, each begun where the last ended.
+"""Regularisation paths of the lasso and the elastic net: fits along a falling alpha, each begun where the last ended.
 
     coef(alpha) = argmin over w:   (1 / 2n) |y - X w|^2  +  alpha (r |w|_1 + (1 - r) / 2 |w|_2^2)
 
@@ -22,7 +22,7 @@ from __future__ import annotations
 import math
 import warnings
 from numbers import Integral
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -31,9 +31,11 @@ from sklearn.utils import check_array
 
 from tutelage import _core, losses, matrices, penalties
 from tutelage.base import Floats, Matrix, is_sparse
-from tutelage.certificate import Certificate
 from tutelage.linear.least_squares import as_columns
 from tutelage.risk import Risk, certificate_from, minimise
+
+if TYPE_CHECKING:
+    from tutelage.certificate import Certificate
 
 
 class Path(NamedTuple):
@@ -211,7 +213,7 @@ def check_gram(gram: Any, X: Matrix, weight: Floats | None, fit_intercept: bool)
     left, right = (np.asarray(X[:, [c]].todense() if is_sparse(X) else X[:, c]).ravel() for c in (i, j))
     scale = 1.0 if weight is None else weight * (samples / weight.sum())
     expected, actual = float(np.sum(scale * left * right)), float(gram[i, j])
-    near = 1e-4 if X.dtype == np.float32 or gram.dtype == np.float32 else 1e-7
+    near = 1e-4 if np.float32 in (X.dtype, gram.dtype) else 1e-7
     if not math.isclose(expected, actual, rel_tol=near, abs_tol=near * float(np.sum(scale * left * left))):
         raise ValueError(
             "Gram matrix passed in via 'precompute' parameter did not pass validation when a single element was "
@@ -365,7 +367,8 @@ def _wanted_alphas(alphas: Any, n_alphas: Any) -> int | npt.ArrayLike:
     """Understand both names that scikit-learn has for the number of alphas, and warn of the older as it does."""
     if n_alphas != "deprecated":
         warnings.warn(
-            "'n_alphas' was deprecated in 1.9 and will be removed in 1.11 of scikit-learn. Give the number as 'alphas'.",
+            "'n_alphas' was deprecated in 1.9 and will be removed in 1.11 of scikit-learn; give the number as "
+            "'alphas'.",
             FutureWarning,
             stacklevel=3,
         )
