@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 # Entries of X times scores: a pass over so many takes some 50 microseconds.
 SMALL = 100_000
 # The gaps to go on to: where Newton's method, or exact solutions of working sets, gain many digits a round, and where
-# each round gains one.
-LAST_DIGITS, ENOUGH_DIGITS = 1e-15, 1e-9
+# each round gains one; the second is for the many fits of a path.
+LAST_DIGITS, PATH_DIGITS, ENOUGH_DIGITS = 1e-15, 1e-14, 1e-9
 
 
 def minimise_well(

@@ -31,7 +31,7 @@ from sklearn.utils import check_array
 
 from tutelage import _core, losses, matrices, penalties
 from tutelage.base import Floats, Matrix, is_sparse
-from tutelage.linear.accuracy import LAST_DIGITS, arrived, is_small, minimise_well
+from tutelage.linear.accuracy import PATH_DIGITS, arrived, is_small, minimise_well
 from tutelage.linear.least_squares import as_columns
 from tutelage.risk import Risk, certificate_from
 
@@ -114,7 +114,7 @@ def follow_path(
     if l1_ratio == 0 and not positive:
         return _follow_ridge(X, y, weight, alphas, fit_intercept)
     walked = alphas[alphas > 0]
-    aim = min(tol, LAST_DIGITS) if is_small(X) else tol
+    aim = min(tol, PATH_DIGITS) if is_small(X) else tol
     data, rows, starts, intercepts, _, facts = _core.coordinate_path(
         matrices.columns(X, copy=False), y, weight, losses.Squared().native(),
         lambda alpha: elastic_net(alpha, l1_ratio, positive).native(), fit_intercept, walked.tolist(),
@@ -182,9 +182,12 @@ def alpha_grid(
     slopes = matrices.rows(X).transpose_times(np.ascontiguousarray(residual)) / (
         len(Y) if weight is None else weight.sum()
     )
-    sizes = np.maximum(slopes, 0).ravel() if positive else np.sqrt((slopes**2).sum(axis=0))
+    with np.errstate(over="ignore"):  # an infinite grid is refused below
+        sizes = np.maximum(slopes, 0).ravel() if positive else np.sqrt((slopes**2).sum(axis=0))
     strongest = float(sizes.max(initial=0.0)) / l1_ratio
     smallest = float(np.finfo(np.float64).resolution)
+    if not math.isfinite(strongest):
+        raise ValueError("Entries of X or y are so large that their products overflow. Scale them down.")
     if strongest <= smallest:
         return np.full(count, smallest)
     grid: Floats = np.geomspace(strongest, strongest * eps, num=count)
