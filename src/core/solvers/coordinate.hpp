@@ -82,6 +82,7 @@ class CoordinateDescent {
     const double passes_before = solved_ ? gradients_->passes : 0;
     solved_ = true;
     double scale = 0;
+    Stagnation stagnation;
     for (Index round = 0;; ++round) {
       dual_.centred = centre();
       gradients_->update(smooth_, *loops_, w_, fresh_);
@@ -90,12 +91,15 @@ class CoordinateDescent {
       coordinate::certify(smooth_, *gradients_, *loops_, penalty, w_, fresh_, dual_, certificate);
       if (round == 0) scale = certificate.primal;
       certificate.passes = gradients_->passes - passes_before;
-      if (watch.converged(certificate, scale) || watch.expired(certificate)) break;
+      // Who asks for the last digits of the value wants those of the coefficients too, which come after.
+      const bool settled = stopping.tol > last_digits || dual_.worst_violation <= 1e-14 * gradients_->largest();
+      if ((settled && watch.converged(certificate, scale)) || watch.expired(certificate)) break;
       if (round >= stopping.max_rounds) {
         certificate.reason = Reason::rounds;
         break;
       }
-      if (!improve(penalty, certificate, stopping.tol, round == 0 ? anticipate : 1)) {
+      if (stagnation.reached(certificate, scale) ||
+          !improve(penalty, certificate, stopping.tol, round == 0 ? anticipate : 1)) {
         certificate.reason = Reason::rounding;
         break;
       }

@@ -89,6 +89,7 @@ class SmoothPart {
       else
         low = moved;
       double next = moved - slope / plain_sum(curvatures.data(), rows_);
+      if (next == moved) return true;  // a step below rounding; bisection would leave the best place again
       if (!(next > low && next < high)) {
         if (high == infinity || low == -infinity) {
           next = moved + (slope > 0 ? -1 : 1) * std::max(1.0, std::abs(moved));
