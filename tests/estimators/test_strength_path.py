@@ -24,7 +24,7 @@ MODELS: list[tuple[Any, str]] = [
     (tutelage.ERMRegressor("huber", "l1", tol=1e-10), "strength"),
     (tutelage.MAPRegressor(), "covariance"),
     (tutelage.LogisticRegression(tol=1e-10), "C"),
-    (tutelage.LogisticRegression(l1_ratio=1.0, solver="auto", tol=1e-8), "C"),
+    (tutelage.LogisticRegression(l1_ratio=1.0, solver="auto", tol=1e-6, max_iter=1000), "C"),
     (tutelage.RidgeClassifier(), "alpha"),
     (tutelage.ERMClassifier("squared_hinge", "elastic_net", tol=1e-10), "strength"),
 ]
