@@ -53,6 +53,7 @@ __version__ = "0.1.0"
 CHAPTERS: dict[str, tuple[str, ...]] = {
     "base": (),
     "certificate": ("Certificate", "Reason"),
+    "datasets": (),
     "features": ("Basis", "Buckets", "Conjunctions", "OneHot", "Polynomial", "Squares", "Standardise"),
     "labels": (),
     "linear": (

@@ -33,7 +33,7 @@ from scipy import sparse
 from scipy.special import expit, softmax
 from sklearn.utils.validation import check_is_fitted
 
-from tutelage.base import Accepts, Classifier, Estimator, Floats, Matrix, Regressor
+from tutelage.base import Accepts, Classifier, Estimator, Floats, Matrix, Regressor, is_sparse
 from tutelage.certificate import Certificate, warn_unless_trustworthy
 from tutelage.parameters import fitted
 
@@ -65,8 +65,8 @@ class LinearModel(Estimator):
         """
         X = self.validate_rows(X)
         coef: Any = self.coef_
-        products = X @ (coef.T if coef.ndim == 2 else coef)
-        if sparse.issparse(products):
+        products: Any = X @ (coef.T if coef.ndim == 2 else coef)
+        if is_sparse(products):
             products = products.toarray()
         products += self.intercept_
         scores: Floats = products
@@ -216,7 +216,7 @@ class SparseCoefficients:
             The model.
         """
         check_is_fitted(self)
-        if not sparse.issparse(self.coef_):
+        if not is_sparse(self.coef_):
             self.coef_ = sparse.csr_array(self.coef_)
         return self
 
@@ -229,6 +229,6 @@ class SparseCoefficients:
             The model.
         """
         check_is_fitted(self)
-        if sparse.issparse(self.coef_):
+        if is_sparse(self.coef_):
             self.coef_ = self.coef_.toarray()
         return self
