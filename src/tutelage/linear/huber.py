@@ -16,8 +16,8 @@ sorting solves exactly, so it is eliminated. What is left, a convex function of 
 nearly quadratic, and Newton's method finds the right piece: its Hessian is X' D X / sigma over the rows inside, less
 the part that sigma takes up (a matrix of rank one). Where a step does not lower the value enough it is shortened, and
 where it fails, the rows outside lend the curvature of a parabola that touches their line from above. Where the best
-sigma is nearly zero (most rows fit exactly, as where columns outnumber rows) the pieces are too small for that: after
-a dozen rounds sigma gets a lower bound, which falls by a factor of ten whenever progress ends.
+sigma is nearly zero (most rows fit nearly exactly) the pieces are too small to step across: after a few rounds an
+interior point (`tutelage.linear.huber_interior`) takes over, and Newton's method finds the last digits.
 
 Proof. u_i = r_i / sigma, clipped to epsilon, is a point of the dual problem,
 
@@ -55,14 +55,18 @@ from tutelage.base import Accepts, Floats, Matrix, is_sparse
 from tutelage.certificate import Certificate, Reason
 from tutelage.linear.accuracy import LAST_DIGITS, SMALL
 from tutelage.linear.base import LinearRegressor
+from tutelage.linear.huber_interior import interior_point
 from tutelage.linear.interior_point import centred_products
+from tutelage.linear.positive_systems import solve_by_rows, solve_positive
 from tutelage.machine import serial_blas
 from tutelage.parameters import Interval, NonNegative, NonNegativeCount, Positive, Range, fitted
 
 # The least sigma: scikit-learn's bound.
 SMALLEST_SCALE = 10 * float(np.finfo(np.float64).eps)
-# After so many rounds the scale is lowered in steps.
-PLAIN_ROUNDS = 12
+# After so many rounds of Newton's method an interior point takes over, for so many at most.
+PLAIN_ROUNDS, INSIDE_ROUNDS = 8, 60
+# The gap at which it hands back.
+INSIDE_DIGITS = 1e-10
 # Sums so much smaller than their terms are zero but for rounding.
 BALANCED = 1e-11
 
@@ -240,7 +244,7 @@ class _Huber:
         self.weight = np.ones(self.samples) if weight is None else weight
         self.total = float(self.weight.sum())
         self.passes = 0.0
-        self.floor = SMALLEST_SCALE
+        self.X = X
         self.dense: Floats | None = None  # X itself, where its products would lose a small alpha
         self._column_squares: Floats | None = None
 
@@ -252,41 +256,36 @@ class _Huber:
         else:
             state = self._at(start[:-1], float(start[-1]) if self.intercept else 0.0)
         aim = min(tol, LAST_DIGITS) if self.entries <= SMALL else tol
-        reason, rounds, best_dual, best = Reason.CONVERGED, 0, 0.0, state
+        reason, rounds, stalled = Reason.CONVERGED, 0, False
+        self.best, self.bound, inside = state, 0.0, False
         while True:
             step, dual = self._newton(state)
-            best_dual = max(best_dual, dual)
-            exact = state if self.floor == SMALLEST_SCALE else self._valued(state, SMALLEST_SCALE)
-            best = exact if exact.value < best.value else best
-            gap = max(best.value - best_dual, 0.0) / best.value if best.value > 0 else 0.0
-            if best.scale <= SMALLEST_SCALE and best.value <= 1e-12 * self._size() + 2 * SMALLEST_SCALE * self.total:
+            gap = self._told(state, dual)
+            if self.best.scale <= SMALLEST_SCALE and self.best.value <= self._rounding():
                 reason = Reason.EXACT  # every row fits
                 break
-            if gap <= aim or (gap <= tol and start is not None and rounds == 0):
+            if gap <= aim or (gap <= tol and (inside or (start is not None and rounds == 0))):
                 break
             late = time_limit is not None and time.perf_counter() - begun > time_limit
-            if rounds >= max_rounds or late:
-                reason = Reason.CONVERGED if gap <= tol else Reason.TIME if late else Reason.ROUNDS
+            if rounds >= max_rounds or late or (stalled and inside):
+                ended = Reason.TIME if late else Reason.ROUNDS if rounds >= max_rounds else Reason.ROUNDING
+                reason = Reason.CONVERGED if gap <= tol else ended
                 break
-            rounds += 1
-            if rounds == PLAIN_ROUNDS:
-                self.floor = max(state.scale, SMALLEST_SCALE)
-                state = self._valued(state, self.floor)
+            if gap > tol and not inside and (stalled or rounds >= PLAIN_ROUNDS):
+                inside = True
+                rounds += self._from_inside(max(aim, INSIDE_DIGITS), min(INSIDE_ROUNDS, max_rounds - rounds))
+                state, stalled = self.best, False
                 continue
+            rounds += 1
             moved = self._advance(state, step) or self._advance(state, self._majorised(state))
-            slow = moved is None or state.value - moved.value < 1e-2 * (state.value - best_dual)
-            if moved is not None:
-                state = moved
-            if slow and self.floor > SMALLEST_SCALE:
-                self.floor = max(0.1 * self.floor, SMALLEST_SCALE)
-                state = self._valued(state, self.floor)
-            elif moved is None:
-                reason = Reason.CONVERGED if gap <= tol else Reason.ROUNDING
+            stalled = moved is None
+            if stalled and gap <= tol:
                 break
-        state = best
+            state = moved or state
+        state = self.best
         certificate = Certificate(
             primal=2 * state.value,
-            dual=2 * best_dual,
+            dual=2 * self.bound,
             rounds=rounds,
             passes=self.passes,
             seconds=time.perf_counter() - begun,
@@ -295,26 +294,43 @@ class _Huber:
         )
         return HuberFit(state.coef, state.intercept, state.scale, state.residual, certificate)
 
-    def _size(self) -> float:
-        return float(np.dot(self.weight, np.abs(self.y)))
+    def _told(self, state: _State, dual: float) -> float:
+        """Keep the lower point and the higher bound; give their relative gap."""
+        self.best = state if state.value < self.best.value else self.best
+        self.bound = max(self.bound, dual)
+        return max(self.best.value - self.bound, 0.0) / self.best.value if self.best.value > 0 else 0.0
+
+    def _from_inside(self, aim: float, rounds: int) -> int:
+        """Let an interior point lower the value and raise the bound; give its rounds."""
+
+        def arrived(coef: Floats, intercept: float, u: Floats) -> bool:
+            whole = np.zeros(self.samples)
+            whole[self.weight > 0] = u
+            return self._told(self._at(coef, intercept), self._dual(whole, coef)) <= aim
+
+        begin = self._least_squares()
+        point = (begin.coef, begin.intercept)
+        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+            return interior_point(
+                self.X, self.y, self.weight, self.epsilon, self.alpha, self.intercept, point, rounds, arrived
+            )[2]
+
+    def _rounding(self) -> float:
+        """What the value of a perfect fit amounts to."""
+        return 1e-12 * float(np.dot(self.weight, np.abs(self.y))) + 2 * SMALLEST_SCALE * self.total
 
     # ---- values ----
 
     def _at(self, coef: Floats, intercept: float) -> _State:
         self.passes += 1
         residual = self.y - self.rows.times(np.ascontiguousarray(coef[None, :])).ravel() - intercept
-        return self._valued(_State(coef, intercept, residual, 0.0, 0.0), self.floor)
-
-    def _valued(self, state: _State, floor: float) -> _State:
-        """The best scale not below a floor, and the value there."""
-        coef, residual = state.coef, state.residual
         size = np.abs(residual)
-        scale = max(best_scale(size, self.weight, self.epsilon), floor)
+        scale = best_scale(size, self.weight, self.epsilon)
         # Sums of what is above the threshold and what is below it, without squares that could overflow.
         inside = np.minimum(size / scale, self.epsilon)
         loss = scale * float(np.dot(self.weight, inside * (size / scale - inside / 2)))
         value = self.total * scale / 2 + loss + self.alpha / 2 * float(coef @ coef)
-        return _State(coef, state.intercept, residual, scale, value)
+        return _State(coef, intercept, residual, scale, value)
 
     def _least_squares(self) -> _State:
         zero = _State(np.zeros(self.columns), 0.0, self.y, 1.0, 0.0)
@@ -361,7 +377,7 @@ class _Huber:
         sigma, residual = state.scale, state.residual
         inside = (np.abs(residual) <= self.epsilon * sigma) & (self.weight > 0)
         curvature = np.where(inside, self.weight, 0.0)
-        free = sigma > self.floor
+        free = sigma > SMALLEST_SCALE
         pull = curvature * residual / sigma if free else np.zeros(self.samples)
         force = self.weight * np.clip(residual / sigma, -self.epsilon, self.epsilon) * sigma
         step, change = self._solve(state, curvature, pull, force, self.alpha * sigma)
@@ -408,9 +424,9 @@ class _Huber:
         else:
             total_pull = total_force = 0.0
         right = np.stack([slopes, cross], axis=1)
-        answer = None if self.dense is None else _solve_by_rows(self.dense - mean, curvature, alpha, right)
+        answer = None if self.dense is None else solve_by_rows(self.dense - mean, curvature, alpha, right)
         if answer is None:
-            answer = _solve_positive(matrix, right)
+            answer = solve_positive(matrix, right)
         change = 0.0
         if pull.any():
             # sigma's own equation: its slope is zero, since it is the best.
@@ -435,40 +451,6 @@ class _Huber:
                 return made
             length *= 0.3
         return None
-
-
-def _solve_by_rows(rows: Floats, weight: Floats, alpha: float, right: Floats) -> Floats | None:
-    """Solve X' diag(weight) X + alpha I without making the products, in which a small alpha would be lost."""
-    if alpha <= 0 or not np.isfinite(right).all():
-        return None
-    stacked = np.vstack([np.sqrt(weight)[:, None] * rows, np.sqrt(alpha) * np.eye(rows.shape[1])])
-    triangle = linalg.qr(stacked, mode="r", check_finite=False)[0][: rows.shape[1]]
-    if not np.diag(triangle).all():
-        return None
-    half = linalg.solve_triangular(triangle, right, trans=1, check_finite=False)
-    answer: Floats = linalg.solve_triangular(triangle, half, check_finite=False)
-    return answer
-
-
-def _solve_positive(matrix: Floats, right: Floats) -> Floats:
-    """Solve a system that is positive, or nearly: then with the least answer."""
-    size = np.sqrt(np.maximum(np.diag(matrix), 0.0))
-    size[size == 0] = 1.0
-    scaled = matrix / np.outer(size, size)
-    right = right / size[:, None]
-    try:
-        factor = linalg.cho_factor(scaled, lower=True, check_finite=False)
-        if np.diag(factor[0]).min() > 1e-7:
-            answer: Floats = linalg.cho_solve(factor, right, check_finite=False)
-            return answer / size[:, None]
-    except linalg.LinAlgError:
-        pass
-    if not np.isfinite(scaled).all():
-        return np.full_like(right, np.nan)
-    values, vectors = linalg.eigh(scaled)
-    kept = values > 1e-13 * len(values) * max(values[-1], 0.0)
-    answer = (vectors[:, kept] / values[kept]) @ (vectors[:, kept].T @ right)
-    return answer / size[:, None]
 
 
 def best_scale(size: Floats, weight: Floats, epsilon: float) -> float:

@@ -269,7 +269,8 @@ class Program:
                 best.reason = Reason.CONVERGED if arrived else spent or Reason.ROUNDING
                 return best
             clock.rounds += 1
-            moved = self._round(state)
+            with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+                moved = self._round(state)
             if moved is None:
                 idle = PATIENCE + 1
             else:
@@ -280,7 +281,7 @@ class Program:
         a, z, u = state.a, state.z, state.u
         below, above = a - self.low, self.high - a
         weight = 1.0 / (z / below + u / above)
-        system = self._system(weight)
+        system = self.system(weight)
         missing = self.transposed(a)
 
         def direction(mend_low: Any, mend_high: Any) -> _Step:
@@ -294,14 +295,14 @@ class Program:
 
         mu = (np.dot(z, below) + np.dot(u, above)) / (2 * len(a))
         trial = direction(0.0, 0.0)
-        inside = _furthest(below, trial.a, above, -trial.a)
-        prices = _furthest(z, trial.z, u, trial.u)
+        inside = furthest(below, trial.a, above, -trial.a)
+        prices = furthest(z, trial.z, u, trial.u)
         left = np.dot(z + prices * trial.z, below + inside * trial.a)
         left += np.dot(u + prices * trial.u, above - inside * trial.a)
         kept = mu * (left / (2 * len(a)) / mu) ** 3 if mu > 0 else 0.0
         step = direction(kept - trial.a * trial.z, kept + trial.a * trial.u)
-        inside = min(1.0, 0.9995 * _furthest(below, step.a, above, -step.a))
-        prices = min(1.0, 0.9995 * _furthest(z, step.z, u, step.u))
+        inside = min(1.0, 0.9995 * furthest(below, step.a, above, -step.a))
+        prices = min(1.0, 0.9995 * furthest(z, step.z, u, step.u))
         if not (np.isfinite(inside) and np.isfinite(prices) and np.isfinite(step.coef).all()):
             return None
         coef, intercept = state.coef + prices * step.coef, state.intercept + prices * step.intercept
@@ -311,9 +312,10 @@ class Program:
     def _least_squares(self) -> tuple[Floats, float]:
         weight = np.concatenate([self.share, np.full(self.priced, 1e-6 / max(1, self.priced))])
         slopes, total = self.transposed(weight * self.targets)
-        return self._system(weight).solve(slopes, total)
+        return self.system(weight).solve(slopes, total)
 
-    def _system(self, weight: Floats) -> _System | _WideSystem:
+    def system(self, weight: Floats) -> _System | _WideSystem:
+        """Factor the normal equations of least squares with these weights."""
         wide = self.priced and self.samples < self.columns
         return _WideSystem(self, weight) if wide else _System(self, weight)
 
@@ -475,7 +477,7 @@ def centred_products(rows: _core.Rows, weight: Floats, mean: Floats) -> Floats:
     return lower
 
 
-def _furthest(first: Floats, step: Floats, second: Floats, other: Floats) -> float:
+def furthest(first: Floats, step: Floats, second: Floats, other: Floats) -> float:
     """How far both can go before one of their numbers is negative, 1 at most."""
     with np.errstate(divide="ignore", invalid="ignore"):
         ends = (float(np.min(np.where(s < 0, -v / s, math.inf), initial=math.inf)) for v, s in
