@@ -99,6 +99,28 @@ struct Stopping {
   std::function<bool()> interrupted{};
 };
 
+/// A relative gap at rounding level: who asks for it wants all digits that there are.
+inline constexpr double last_digits = 2e-15;
+
+/// Tells when further rounds would only move the last digits: the gap is at the noise of sums as large as `scale`, the
+/// primal at zero, and has not fallen for three rounds.
+class Stagnation {
+ public:
+  bool reached(const Certificate& certificate, double scale) {
+    if (certificate.measure != Measure::duality) return false;
+    if (certificate.gap < 0.9 * best_) {
+      best_ = certificate.gap;
+      rounds_ = 0;
+      return false;
+    }
+    return ++rounds_ >= 3 && best_ < 1e-12 * std::abs(scale);
+  }
+
+ private:
+  double best_ = infinity;
+  int rounds_ = 0;
+};
+
 /// Measures one fit against its limits.
 class Watch {
  public:

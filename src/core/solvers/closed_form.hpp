@@ -100,7 +100,11 @@ class ClosedForm {
       symmetric_times(h, w, product.data());
       for (Index j = 0; j < d_; ++j) gained += w[j] * (r[std::size_t(c * d_ + j)] - product[std::size_t(j)] / 2);
     }
-    if (keep_spectrum_ && !by_rows_) spectrum_ = Spectrum(h, d_, risk_.total_weight(), std::min(n_, d_));
+    if (keep_spectrum_ && !by_rows_) {
+      Vector means = moments.column_mean;
+      for (std::size_t j = 0; j < risk_.shift().size(); ++j) means[j] += risk_.shift()[j];
+      spectrum_ = Spectrum(h, d_, risk_.total_weight(), std::min(n_, d_), std::move(means));
+    }
     if (by_rows_) return;
     const double loss = moments.energy - gained;
     // Near a perfect fit the difference of two large sums is noise: read X once more.

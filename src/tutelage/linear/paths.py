@@ -31,8 +31,9 @@ from sklearn.utils import check_array
 
 from tutelage import _core, losses, matrices, penalties
 from tutelage.base import Floats, Matrix, is_sparse
+from tutelage.linear.accuracy import LAST_DIGITS, arrived, is_small, minimise_well
 from tutelage.linear.least_squares import as_columns
-from tutelage.risk import Risk, certificate_from, minimise
+from tutelage.risk import Risk, certificate_from
 
 if TYPE_CHECKING:
     from tutelage.certificate import Certificate
@@ -113,16 +114,17 @@ def follow_path(
     if l1_ratio == 0 and not positive:
         return _follow_ridge(X, y, weight, alphas, fit_intercept)
     walked = alphas[alphas > 0]
+    aim = min(tol, LAST_DIGITS) if is_small(X) else tol
     data, rows, starts, intercepts, _, facts = _core.coordinate_path(
         matrices.columns(X, copy=False), y, weight, losses.Squared().native(),
         lambda alpha: elastic_net(alpha, l1_ratio, positive).native(), fit_intercept, walked.tolist(),
-        tol=tol, max_rounds=max_iter, time_limit=math.inf if time_limit is None else time_limit,
+        tol=aim, max_rounds=max_iter, time_limit=math.inf if time_limit is None else time_limit,
     )  # fmt: skip
     coefs = sparse.csc_array((data, rows, starts), shape=(X.shape[1], len(intercepts)))
-    certificates = [certificate_from(one) for one in facts]
+    certificates = [arrived(certificate_from(one), tol) for one in facts]
     for _ in alphas[len(walked) :]:  # alpha = 0: no corner, and nothing to warm up
         risk = Risk(losses.Squared(), elastic_net(0.0, l1_ratio, positive), fit_intercept)
-        last = minimise(risk, X, y, weight, tol=tol, max_rounds=max_iter, time_limit=time_limit)
+        last = minimise_well(risk, X, y, weight, tol=tol, max_rounds=max_iter, time_limit=time_limit)
         coefs = sparse.hstack([coefs, sparse.csc_array(last.coef[:, None])], format="csc")
         intercepts, certificates = np.append(intercepts, last.intercept), [*certificates, last.certificate]
     return Path(alphas[: len(intercepts)], coefs, intercepts, certificates)

@@ -188,7 +188,7 @@ class RidgeClassifier(_RidgeModel, LinearClassifier):
     array(['few', 'many'], dtype='<U4')
     """
 
-    accepts: ClassVar[Accepts] = Accepts(sparse=True)
+    accepts: ClassVar[Accepts] = Accepts(sparse=True, one_class=True)
 
     class_weight: Annotated[
         dict[Any, float] | Literal["balanced"] | None, "Weight of each class, or equal weight for all; else 1."
@@ -268,7 +268,7 @@ class RidgeClassifier(_RidgeModel, LinearClassifier):
 
 
 def signs(codes: Any, classes: int) -> Floats:
-    """Give the targets of classes: a column for each, +1 in its rows and -1 elsewhere; one column for two classes.
+    """Give the targets of classes: a column for each, +1 in its rows and -1 elsewhere; one for up to two.
 
     Examples
     --------
@@ -276,7 +276,7 @@ def signs(codes: Any, classes: int) -> Floats:
     array([[-1.],
            [ 1.]])
     """
-    if classes == 2:
+    if classes <= 2:
         return np.where(codes == 1, 1.0, -1.0)[:, None]
     targets: Floats = np.full((len(codes), classes), -1.0)
     targets[np.arange(len(codes)), codes] = 1.0

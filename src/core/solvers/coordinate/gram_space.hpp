@@ -56,6 +56,7 @@ class GramDescent {
     Certificate certificate;
     certificate.solver = "coordinate";
     double caution = 0.3, scale = 0, violation_scale = 0, best = -infinity;
+    Stagnation stagnation;
     for (Index round = 0;; ++round) {
       certificate.rounds = round;
       const double worst = worst_violation(*loops);
@@ -69,7 +70,8 @@ class GramDescent {
         certificate.measure = Measure::stationarity;
         certificate.gap = violation_scale > 0 ? worst / violation_scale : 0;
       }
-      if (watch.converged(certificate, scale) || watch.expired(certificate)) break;
+      const bool settled = stopping.tol > last_digits || worst <= 1e-14 * largest_slope_;
+      if ((settled && watch.converged(certificate, scale)) || watch.expired(certificate)) break;
       if (round >= stopping.max_rounds) break;
       double norm = 0;
       for (const double w : model_.w) norm += std::abs(w);
@@ -79,7 +81,7 @@ class GramDescent {
       const double accuracy = std::max(std::min(caution * wanted, 0.3 * worst), 1e-17 * largest_slope_);
       const bool moved = loops->descend(model_, accuracy, 2000).moved;
       gradient();
-      if (!moved && (worst == 0 || caution < 1e-9)) {
+      if (stagnation.reached(certificate, scale) || (!moved && (worst == 0 || caution < 1e-9))) {
         certificate.reason = Reason::rounding;
         break;
       }
