@@ -1,4 +1,4 @@
-"""Huber regression: least squares for the rows that fit, absolute deviations for the others, the scale fitted with them.
+"""Huber regression: least squares for the rows that fit, absolute deviations for the others, in a scale of its own.
 
 One row far away moves a least squares fit as far as it likes. Huber's loss is a parabola for small residuals and a
 line beyond, so that an outlier pulls with a force that does not grow; but small and large need a unit. Huber's
@@ -15,7 +15,9 @@ Algorithm. For given residuals the best sigma solves sum_i s_i min((r_i / sigma)
 sorting solves exactly, so it is eliminated. What is left, a convex function of (w, b), is made of pieces that are
 nearly quadratic, and Newton's method finds the right piece: its Hessian is X' D X / sigma over the rows inside, less
 the part that sigma takes up (a matrix of rank one). Where a step does not lower the value enough it is shortened, and
-where it fails, the rows outside lend the curvature of a parabola that touches their line from above.
+where it fails, the rows outside lend the curvature of a parabola that touches their line from above. Where the best
+sigma is nearly zero (most rows fit exactly, as where columns outnumber rows) the pieces are too small for that: after
+a dozen rounds sigma gets a lower bound, which falls by a factor of ten whenever progress ends.
 
 Proof. u_i = r_i / sigma, clipped to epsilon, is a point of the dual problem,
 
@@ -59,6 +61,8 @@ from tutelage.parameters import Interval, NonNegative, NonNegativeCount, Positiv
 
 # The least sigma: scikit-learn's bound.
 SMALLEST_SCALE = 10 * float(np.finfo(np.float64).eps)
+# After so many rounds the scale is lowered in steps.
+PLAIN_ROUNDS = 12
 # Sums so much smaller than their terms are zero but for rounding.
 BALANCED = 1e-11
 
@@ -216,7 +220,9 @@ def fit_huber(
     begin = None
     if start is not None:
         begin = np.append((X @ start[:-1]) @ vectors[:, kept] / root, start[-1])
-    answer = _Huber(inner, y, weight, epsilon, alpha, fit_intercept).run(begin, tol, max_rounds, time_limit)
+    problem = _Huber(inner, y, weight, epsilon, alpha, fit_intercept)
+    problem.dense = inner
+    answer = problem.run(begin, tol, max_rounds, time_limit)
     answer.coef = np.asarray(X.T @ (vectors[:, kept] @ (answer.coef / root)), dtype=np.float64)
     return answer
 
@@ -234,6 +240,8 @@ class _Huber:
         self.weight = np.ones(self.samples) if weight is None else weight
         self.total = float(self.weight.sum())
         self.passes = 0.0
+        self.floor = SMALLEST_SCALE
+        self.dense: Floats | None = None  # X itself, where its products would lose a small alpha
         self._column_squares: Floats | None = None
 
     def run(self, start: Floats | None, tol: float, max_rounds: int, time_limit: float | None) -> HuberFit:
@@ -243,33 +251,39 @@ class _Huber:
             state = self._least_squares() if max_rounds else self._at(np.zeros(self.columns), 0.0)
         else:
             state = self._at(start[:-1], float(start[-1]) if self.intercept else 0.0)
-        rounds, dual = 0, 0.0
         aim = min(tol, LAST_DIGITS) if self.entries <= SMALL else tol
-        reason = Reason.CONVERGED
-        best_dual, converged_at = 0.0, None
+        reason, rounds, best_dual, best = Reason.CONVERGED, 0, 0.0, state
         while True:
             step, dual = self._newton(state)
             best_dual = max(best_dual, dual)
-            gap = max(state.value - best_dual, 0.0) / state.value if state.value > 0 else 0.0
-            converged = gap <= tol or state.scale <= SMALLEST_SCALE and state.value <= 1e-12 * self._size()
-            if gap <= tol and converged_at is None:
-                converged_at = rounds
-            if gap <= aim or (converged and state.scale <= SMALLEST_SCALE):
+            exact = state if self.floor == SMALLEST_SCALE else self._valued(state, SMALLEST_SCALE)
+            best = exact if exact.value < best.value else best
+            gap = max(best.value - best_dual, 0.0) / best.value if best.value > 0 else 0.0
+            if best.scale <= SMALLEST_SCALE and best.value <= 1e-12 * self._size() + 2 * SMALLEST_SCALE * self.total:
+                reason = Reason.EXACT  # every row fits
                 break
-            if start is not None and converged_at == 0:
+            if gap <= aim or (gap <= tol and start is not None and rounds == 0):
                 break
             late = time_limit is not None and time.perf_counter() - begun > time_limit
             if rounds >= max_rounds or late:
-                reason = Reason.CONVERGED if converged else Reason.TIME if late else Reason.ROUNDS
+                reason = Reason.CONVERGED if gap <= tol else Reason.TIME if late else Reason.ROUNDS
                 break
-            moved = self._advance(state, step)
-            if moved is None:
-                moved = self._advance(state, self._majorised(state))
-            if moved is None:
-                reason = Reason.CONVERGED if converged else Reason.ROUNDING
-                break
-            state = moved
             rounds += 1
+            if rounds == PLAIN_ROUNDS:
+                self.floor = max(state.scale, SMALLEST_SCALE)
+                state = self._valued(state, self.floor)
+                continue
+            moved = self._advance(state, step) or self._advance(state, self._majorised(state))
+            slow = moved is None or state.value - moved.value < 1e-2 * (state.value - best_dual)
+            if moved is not None:
+                state = moved
+            if slow and self.floor > SMALLEST_SCALE:
+                self.floor = max(0.1 * self.floor, SMALLEST_SCALE)
+                state = self._valued(state, self.floor)
+            elif moved is None:
+                reason = Reason.CONVERGED if gap <= tol else Reason.ROUNDING
+                break
+        state = best
         certificate = Certificate(
             primal=2 * state.value,
             dual=2 * best_dual,
@@ -289,13 +303,18 @@ class _Huber:
     def _at(self, coef: Floats, intercept: float) -> _State:
         self.passes += 1
         residual = self.y - self.rows.times(np.ascontiguousarray(coef[None, :])).ravel() - intercept
-        scale = best_scale(np.abs(residual), self.weight, self.epsilon)
+        return self._valued(_State(coef, intercept, residual, 0.0, 0.0), self.floor)
+
+    def _valued(self, state: _State, floor: float) -> _State:
+        """The best scale not below a floor, and the value there."""
+        coef, residual = state.coef, state.residual
         size = np.abs(residual)
+        scale = max(best_scale(size, self.weight, self.epsilon), floor)
         # Sums of what is above the threshold and what is below it, without squares that could overflow.
         inside = np.minimum(size / scale, self.epsilon)
         loss = scale * float(np.dot(self.weight, inside * (size / scale - inside / 2)))
         value = self.total * scale / 2 + loss + self.alpha / 2 * float(coef @ coef)
-        return _State(coef, intercept, residual, scale, value)
+        return _State(coef, state.intercept, residual, scale, value)
 
     def _least_squares(self) -> _State:
         zero = _State(np.zeros(self.columns), 0.0, self.y, 1.0, 0.0)
@@ -324,7 +343,7 @@ class _Huber:
             shrink = min(1.0, max(0.0, self.alpha * linear / square)) if square > 0 else 1.0
             return shrink * linear - shrink**2 * square / (2 * self.alpha) + spare * (shrink == 1.0)
         if (np.abs(slopes) > BALANCED * self.epsilon * np.sqrt(self.total * self._squares())).any():
-            return 0.0  # u = 0 is always a point
+            return SMALLEST_SCALE * self.total / 2  # u = 0 is always a point
         # What rounding leaves of X' (s u) is worth its product with the coefficients of the minimum.
         return linear - 2 * float(np.abs(slopes) @ np.abs(coef)) + spare
 
@@ -342,7 +361,7 @@ class _Huber:
         sigma, residual = state.scale, state.residual
         inside = (np.abs(residual) <= self.epsilon * sigma) & (self.weight > 0)
         curvature = np.where(inside, self.weight, 0.0)
-        free = sigma > SMALLEST_SCALE
+        free = sigma > self.floor
         pull = curvature * residual / sigma if free else np.zeros(self.samples)
         force = self.weight * np.clip(residual / sigma, -self.epsilon, self.epsilon) * sigma
         step, change = self._solve(state, curvature, pull, force, self.alpha * sigma)
@@ -388,13 +407,16 @@ class _Huber:
             total_pull, total_force = sums[1] / total, sums[2] / total
         else:
             total_pull = total_force = 0.0
-        answer = _solve_positive(matrix, np.stack([slopes, cross], axis=1))
+        right = np.stack([slopes, cross], axis=1)
+        answer = None if self.dense is None else _solve_by_rows(self.dense - mean, curvature, alpha, right)
+        if answer is None:
+            answer = _solve_positive(matrix, right)
         change = 0.0
         if pull.any():
             # sigma's own equation: its slope is zero, since it is the best.
             left = stiff - float(cross @ answer[:, 1])
-            right = -float(cross @ answer[:, 0]) - sums[1] * total_force
-            change = right / left if left > 1e-12 * stiff > 0 else 0.0
+            goal = -float(cross @ answer[:, 0]) - sums[1] * total_force
+            change = goal / left if left > 1e-12 * stiff > 0 else 0.0
         step = answer[:, 0] - change * answer[:, 1]
         if not self.intercept:
             return step, change
@@ -413,6 +435,19 @@ class _Huber:
                 return made
             length *= 0.3
         return None
+
+
+def _solve_by_rows(rows: Floats, weight: Floats, alpha: float, right: Floats) -> Floats | None:
+    """Solve X' diag(weight) X + alpha I without making the products, in which a small alpha would be lost."""
+    if alpha <= 0 or not np.isfinite(right).all():
+        return None
+    stacked = np.vstack([np.sqrt(weight)[:, None] * rows, np.sqrt(alpha) * np.eye(rows.shape[1])])
+    triangle = linalg.qr(stacked, mode="r", check_finite=False)[0][: rows.shape[1]]
+    if not np.diag(triangle).all():
+        return None
+    half = linalg.solve_triangular(triangle, right, trans=1, check_finite=False)
+    answer: Floats = linalg.solve_triangular(triangle, half, check_finite=False)
+    return answer
 
 
 def _solve_positive(matrix: Floats, right: Floats) -> Floats:
