@@ -22,7 +22,7 @@ from tutelage import (
 
 def data(kind: str, n: int = 120, d: int = 3) -> tuple[Any, Any, Any]:
     rng = np.random.default_rng(5)
-    X = rng.normal(size=(n, d)) + [2.0, -1.0, 0.0]
+    X = rng.normal(size=(n, d)) + np.array([2.0, -1.0, 0.0])
     w = np.array([0.4, -0.3, 0.2])
     score = X @ w - 1.0
     y = {
@@ -76,7 +76,7 @@ def test_tweedie_agrees_with_statsmodels(power: float) -> None:
 
 @pytest.mark.parametrize("intercept", [False, True])
 def test_least_squares_agrees_with_statsmodels(intercept: bool) -> None:
-    X, y, weight = data("normal")
+    X, y, _ = data("normal")
     table = LinearRegression(fit_intercept=intercept).fit(X, y).inference(0.9)
     reference = sm.OLS(y, with_constant_last(X) if intercept else X).fit()
     np.testing.assert_allclose(table.coefficient, reference.params, rtol=1e-9)

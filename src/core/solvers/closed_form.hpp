@@ -302,6 +302,11 @@ class ClosedForm {
     for (Index c = 0; c < k_; ++c) {
       for (Index i = 0; i < rows; ++i) right[std::size_t(c * tall + i)] = stack[std::size_t((d_ + c) * room + i)];
     }
+    for (const double v : stack) {
+      if (!std::isfinite(v)) {
+        throw std::invalid_argument("Entries of X or y are so large that their squares overflow. Scale them down.");
+      }
+    }
     if (rows > 0 && d_ > 0) {
       int info = 0, rank = 0;
       double size = 0;

@@ -25,8 +25,10 @@ if TYPE_CHECKING:
 # Entries of X times scores: a pass over so many takes some 50 microseconds.
 SMALL = 100_000
 # The gaps to go on to: where Newton's method, or exact solutions of working sets, gain many digits a round, and where
-# each round gains one.
-LAST_DIGITS, ENOUGH_DIGITS = 1e-15, 1e-9
+# each round gains one; the second is for the many fits of a path.
+LAST_DIGITS, PATH_DIGITS, ENOUGH_DIGITS = 1e-15, 1e-14, 1e-9
+# More rounds than this are not spent on last digits: where they come slowly, columns are nearly collinear.
+MOST_ROUNDS = 30
 
 
 def minimise_well(
@@ -50,7 +52,10 @@ def minimise_well(
     aim = LAST_DIGITS if smooth else ENOUGH_DIGITS
     if tol <= aim or not is_small(X, risk.scores or 1):
         return minimise(risk, X, y, weight, tol=tol, **words)
-    solution = minimise(risk, X, y, weight, tol=aim, **words)
+    most = words.pop("max_rounds", 1000)
+    solution = minimise(risk, X, y, weight, tol=aim, max_rounds=min(most, MOST_ROUNDS), **words)
+    if most > MOST_ROUNDS and solution.reason is Reason.ROUNDS and solution.certificate.measure > tol:
+        return minimise(risk, X, y, weight, tol=tol, max_rounds=most, **words)
     certificate = arrived(solution.certificate, tol)
     return solution if certificate is solution.certificate else replace(solution, certificate=certificate)
 

@@ -157,8 +157,8 @@ class LinearRegression(WithInference, LinearRegressor):
         if freedom <= 0 or len(means) != columns:
             raise ValueError(
                 f"Standard errors need more rows than coefficients and columns that are not collinear, found "
-                f"{total_weight:g} rows for {columns + int(intercept)} coefficients of which not all are settled by the "
-                "data. Drop some columns, or fit a MAP model, whose prior settles them."
+                f"{total_weight:g} rows for {columns + int(intercept)} coefficients of which not all are settled. "
+                "Drop some columns, or fit a MAP model, whose prior settles them."
             )
         coef = np.atleast_2d(self.coef_).astype(np.float64)
         if len(coef) == 1:

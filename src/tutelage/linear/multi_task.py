@@ -8,11 +8,12 @@ from less data than each alone.
 
 The solver moves one column of W at a time to its own minimum (block coordinate descent), until the duality gap is
 within ``tol`` of the value, relatively. It needs X only for its products X_c' s X_c and X_c' s Y_c, which are made
-once, for a whole path if need be. Where there are too many columns for their matrix (beyond some thousands),
-accelerated proximal gradient steps take its place.
+once, for a whole path if need be. Where there are too many columns for their matrix (beyond some thousands), it works
+on the few that matter (`tutelage.linear.task_working_sets`), or, where those are many too, accelerated proximal
+gradient steps take its place.
 
-Cost: n d^2 / 2 multiplications for the products, then d k for each column that moves. It fails
-where the targets have little in common: then fit each on its own (`Lasso` takes y with several columns).
+Cost: n d^2 / 2 multiplications for the products, then d k for each column that moves. It fails where
+the targets have little in common: then fit each on its own (`Lasso` takes y with several columns).
 
 >>> import numpy as np
 >>> X = np.array([[1.0, 0.0], [1.0, 1.0], [-1.0, 1.0], [-1.0, 0.0]])
@@ -130,9 +131,16 @@ def fit_tasks(
     start: Floats | None = None,
 ) -> Solution:
     """Fit several targets with one alpha; the parameters are those of `MultiTaskElasticNet`."""
+    limits: dict[str, Any] = {"tol": tol, "max_iter": max_iter, "time_limit": time_limit}
     sums = TaskSums.of(X, Y, weight, fit_intercept) if l1_ratio > 0 else None
     if sums is not None:
-        return sums.fit(X, alpha, l1_ratio, tol=tol, max_iter=max_iter, time_limit=time_limit, start=start)
+        return sums.fit(X, alpha, l1_ratio, start=start, **limits)
+    if l1_ratio > 0 and alpha > 0 and X.shape[1] > X.shape[0]:
+        from tutelage.linear.task_working_sets import fit_by_working_sets
+
+        solution = fit_by_working_sets(X, Y, weight, alpha, l1_ratio, fit_intercept=fit_intercept, **limits)
+        if solution is not None:
+            return solution
     l1, l2 = float(alpha * l1_ratio), float(alpha * (1 - l1_ratio))
     penalty: Any = penalties.GroupL2(strength=l1, l2=l2) if l1 > 0 else penalties.L2(strength=l2)
     risk = Risk(losses.Squared(), penalty, fit_intercept)
@@ -183,6 +191,8 @@ class TaskSums:
             native_penalty(penalties.NoPenalty()), fit_intercept, np.zeros(columns + int(fit_intercept)),
         )  # fmt: skip
         gram = np.tril(lower) + np.tril(lower, -1).T
+        if not np.isfinite(gram).all():
+            raise ValueError("Entries of X are so large that their squares overflow. Scale X down.")
         means = np.zeros(columns)
         if fit_intercept:
             # What is left of the means after the shift stands in the intercept's row.

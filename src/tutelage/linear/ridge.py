@@ -67,7 +67,7 @@ class _RidgeModel(LinearModel):
     random_state: Annotated[RandomState, "Not needed: nothing is drawn."] = None
     time_limit: Annotated[Positive | None, "The most seconds that an iterative solver may take."] = None
 
-    n_iter_: Any = fitted("Rounds of the solver for each target, where the hint names an iterative one; else None.")
+    n_iter_: Any = fitted("Rounds of the solver for each target; None where the hint names an exact one.")
     solver_: str = fitted("The hint, or what was chosen without one; certificate_ says what ran.")
 
     def _fit_columns(self, X: Matrix, Y: Floats, weight: Floats | None) -> tuple[Floats, Floats, Certificate]:
@@ -91,8 +91,8 @@ class _RidgeModel(LinearModel):
             point, facts = path.solve(alpha.tolist())
             coef, intercept = split_point(point, columns, self.fit_intercept)
             certificate = certificate_from(facts)
-        iterative = self.solver in {"lsqr", "sag", "saga", "lbfgs"}
-        self.n_iter_ = np.full(outputs, max(certificate.rounds, 1), dtype=np.int32) if iterative else None
+        exact = self.solver in {"svd", "cholesky", "sparse_cg"}  # which count no rounds in scikit-learn
+        self.n_iter_ = None if exact else np.full(outputs, max(certificate.rounds, 1), dtype=np.int32)
         self.solver_ = certificate.solver if self.solver == "auto" else self.solver
         return coef, intercept, certificate
 
@@ -217,7 +217,7 @@ class RidgeClassifier(_RidgeModel, LinearClassifier):
         return self
 
     def _validate_classes(self, X: Any, y: Any, sample_weight: Any) -> tuple[Matrix, Floats, Floats | None]:
-        shape = getattr(y, "shape", None) or np.shape(y)
+        shape = y.shape if hasattr(y, "shape") else np.asarray(y).shape
         self._many_labels = len(shape) == 2 and shape[1] > 1
         if not self._many_labels:
             X, codes, weight = self.validate(X, y, sample_weight)

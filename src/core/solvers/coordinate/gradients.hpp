@@ -9,7 +9,6 @@
 #include <algorithm>
 #include <cmath>
 #include <stdexcept>
-#include <string>
 
 #include "core/solvers/coordinate/descend.hpp"
 #include "core/solvers/coordinate/smooth.hpp"
@@ -35,9 +34,11 @@ class Gradients {
     x.survey(smooth.weights.data(), smooth.slopes.data(),
              {.means = centred ? means.data() : nullptr, .squares = squares.data(), .dots = g.data()});
     for (Index j = 0; j < columns_; ++j) {
-      if (!(squares[at(j)] >= 0)) {
-        throw std::invalid_argument("X has NaN, infinity or numbers too large to square in column " +
-                                    std::to_string(j) + "; impute or rescale it.");
+      if (!std::isfinite(squares[at(j)])) {
+        throw std::invalid_argument(
+            "Coordinate descent iterations resulted in non-finite parameter values: X has NaN, infinity or numbers "
+            "too large to square in column " +
+            std::to_string(j) + "; impute or rescale it.");
       }
       // What rounding leaves of a constant column after its mean is subtracted is not a direction.
       if (centred && squares[at(j)] <= 1e-28 * means[at(j)] * means[at(j)]) squares[at(j)] = 0;
