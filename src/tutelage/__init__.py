@@ -18,10 +18,10 @@ if TYPE_CHECKING:
     from tutelage.features import Basis, Buckets, Conjunctions, OneHot, Polynomial, Squares, Standardise
     from tutelage.linear import (
         BridgeRegressor,
-        ERMClassifier,
-        ERMRegressor,
         ElasticNet,
         ElasticNetCV,
+        ERMClassifier,
+        ERMRegressor,
         GammaRegressor,
         HuberRegressor,
         Lasso,

@@ -205,11 +205,12 @@ def _check_weights(weight: Floats) -> None:
 
 def _check_answer(coef: Floats, facts: dict[str, Any], X: Any) -> None:
     """Raise an error where the answer is not a number because X is not: no fit pays for looking at X beforehand."""
-    if np.isfinite(facts["primal"]) and np.isfinite(coef).all():
+    if not np.isnan(facts["primal"]) and np.isfinite(coef).all():
         return
     values = X.data if hasattr(X, "indptr") or hasattr(X, "tocsr") else np.asarray(X)
     if not np.isfinite(values).all():
         raise ValueError("X has NaN or infinity in it; impute those values or remove their rows.")
+    raise ValueError("X has numbers too large for their products; divide its columns by their size.")
 
 
 def scores_of(risk: Risk, targets: Floats) -> int:

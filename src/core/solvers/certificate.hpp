@@ -90,6 +90,13 @@ struct Certificate {
   }
 };
 
+/// What is left to gain: never negative, which would be rounding, and infinite where a value is not a number.
+inline double gap_between(double primal, double dual) {
+  const double gap = primal - dual;
+  if (std::isnan(gap)) return infinity;
+  return gap > 0 ? gap : 0;
+}
+
 /// When to stop.
 struct Stopping {
   double tol = 1e-6;  // relative gap

@@ -60,7 +60,7 @@ class ClosedForm {
  private:
   Fit& finish(Fit& fit) {
     Certificate& c = fit.certificate;
-    c.gap = std::max(0.0, c.gap);
+    c.gap = gap_between(c.gap, 0);
     c.dual = c.primal - c.gap;
     c.rounds = 1;
     c.passes = risk_.passes();
@@ -81,11 +81,17 @@ class ClosedForm {
     return q[0];
   }
 
+  static void require_number(double square) {
+    if (!std::isfinite(square))
+      throw std::invalid_argument("X has NaN, infinity or numbers too large to square; impute or rescale them.");
+  }
+
   // ---- gram ---------------------------------------------------------------------------------------------------------
 
   void through_gram(Fit& fit) {
     const Moments moments(risk_);
     const Vector &h = moments.gram, &r = moments.cross;
+    for (Index j = 0; j < d_; ++j) require_number(h[std::size_t(j * d_ + j)]);
     fit.certificate.gap = 0;
     solve_gram(h, r, fit);
     double gained = moments.energy - moments.centred_energy();
@@ -336,7 +342,10 @@ class ClosedForm {
     Vector kernel = centred_kernel(risk_, centre);
     Vector untouched = keep_spectrum_ ? kernel : Vector();
     double largest = 0;
-    for (Index i = 0; i < n_; ++i) largest = std::max(largest, kernel[std::size_t(i * n_ + i)]);
+    for (Index i = 0; i < n_; ++i) {
+      require_number(kernel[std::size_t(i * n_ + i)]);
+      largest = std::max(largest, kernel[std::size_t(i * n_ + i)]);
+    }
     const double total = risk_.total_weight();
     for (Index i = 0; i < n_; ++i) {
       for (Index j = 0; j <= i; ++j) {

@@ -56,7 +56,7 @@ class Proof {
     }
     certificate.measure = Measure::duality;
     certificate.dual = std::max(least_value(), better_dual(point, metric));
-    certificate.gap = std::max(0.0, certificate.primal - certificate.dual);
+    certificate.gap = gap_between(certificate.primal, certificate.dual);
   }
 
   /// A lower bound without looking: the least that the loss and the penalty can be.
@@ -76,7 +76,7 @@ class Proof {
     write(settled, metric, certificate);
     if (settled == point) return;
     certificate.primal = risk_.value(point);
-    if (certificate.measure == Measure::duality) certificate.gap = std::max(0.0, certificate.primal - certificate.dual);
+    if (certificate.measure == Measure::duality) certificate.gap = gap_between(certificate.primal, certificate.dual);
   }
 
   /// True when moving along the last Newton step for ever lowers every loss and costs nothing: there is no minimum.

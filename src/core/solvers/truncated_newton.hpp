@@ -61,7 +61,7 @@ class TruncatedNewton {
         proof_.write(point_, metric_, fit.certificate);
         if (watch_.converged(fit.certificate, scale)) break;
         if (decrement <= 1e-17 * scale) {
-          fit.certificate.reason = Reason::rounding;
+          fit.certificate.reason = proof_.recedes(point_) ? Reason::separable : Reason::rounding;
           break;
         }
         asked =

@@ -12,7 +12,8 @@ Each file is a chapter of its own:
 - `tutelage.linear.bridge`: any power of the absolute values.
 - `tutelage.linear.logistic`: classes by their probabilities; `tutelage.linear.logistic_cv` chooses the strength.
 - `tutelage.linear.glm`: counts and positive amounts.
-- `tutelage.linear.huber`: outliers kept at bay; `tutelage.linear.quantile`: medians and other quantiles, by
+- `tutelage.linear.huber`: outliers kept at bay, with help from `tutelage.linear.huber_interior` and
+  `tutelage.linear.positive_systems`; `tutelage.linear.quantile`: medians and other quantiles, by
   `tutelage.linear.interior_point`.
 - `tutelage.linear.erm`: any loss, any penalty, any features.
 - `tutelage.linear.posterior`: a Gaussian prior and the posterior.

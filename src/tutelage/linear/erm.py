@@ -27,8 +27,8 @@ Probabilities, where the loss has a link to them: for the minimiser over all fun
 
 and for the others, such as the hinge, which only finds the side of 1/2, there is no ``predict_proba``.
 
-Cost, and when it fails: those of the solver and the words; `tutelage.solvers` lists them, and ``certificate_`` says what
-ran and how far from the minimum it ended.
+Cost, and when it fails: those of the solver and the words; `tutelage.solvers` lists them, and ``certificate_`` says
+what ran and how far from the minimum it ended.
 
 >>> import numpy as np
 >>> rng = np.random.default_rng(0)
@@ -63,13 +63,13 @@ from sklearn.utils.validation import check_is_fitted
 
 from tutelage import losses, penalties
 from tutelage.base import Accepts, Floats, Matrix, is_sparse
-from tutelage.certificate import Certificate
 from tutelage.linear.base import LinearClassifier, LinearModel, LinearRegressor
 from tutelage.linear.least_squares import total
 from tutelage.parameters import Count, Has, NonNegative, Positive, Range, fitted, parameter
 from tutelage.risk import Risk, Solution, minimise
 
 if TYPE_CHECKING:
+    from tutelage.certificate import Certificate
     from tutelage.labels import Weights
 
 PenaltyName = Literal[
@@ -117,7 +117,7 @@ LOG_LINK = {"poisson", "gamma", "tweedie"}
 
 
 def _identity(scores: Floats) -> Floats:
-    """p for z = 2 p - 1."""
+    """P for z = 2 p - 1."""
     shares: Floats = (1 + np.clip(scores, -1, 1)) / 2
     return shares
 
@@ -227,7 +227,7 @@ class RiskModel(LinearModel):
         start: Floats = np.concatenate([coef.ravel(), intercept]) if self.fit_intercept else coef.ravel()
         return start
 
-    def _keep_solutions(self, found: list[Solution], X: Matrix) -> tuple[Floats, Floats, Certificate]:
+    def _keep_solutions(self, found: list[Solution]) -> tuple[Floats, Floats, Certificate]:
         coef = np.concatenate([np.atleast_2d(one.coef) for one in found])
         intercept = np.concatenate([np.atleast_1d(np.asarray(one.intercept, dtype=np.float64)) for one in found])
         self._point = (coef, intercept)
@@ -283,12 +283,12 @@ class ERMClassifier(RiskModel, LinearClassifier):
     array(['b'], dtype='<U1')
     """
 
-    loss: Annotated[Any, Has("value", "slope"), "What a row costs: a name, an object of `tutelage.losses`, or yours."] | (
-        ClassifierLoss
-    ) = parameter(default="logistic", kw_only=False)
-    penalty: Annotated[Any, Has("value"), "What coefficients cost: a name, an object of `tutelage.penalties`, or yours."] | (
-        PenaltyName
-    ) = parameter(default="l2", kw_only=False)
+    loss: Annotated[
+        Any, Has("value", "slope"), "What a row costs: a name, an object of `tutelage.losses`, or yours."
+    ] | (ClassifierLoss) = parameter(default="logistic", kw_only=False)
+    penalty: Annotated[
+        Any, Has("value"), "What coefficients cost: a name, an object of `tutelage.penalties`, or yours."
+    ] | (PenaltyName) = parameter(default="l2", kw_only=False)
     strength: Annotated[
         NonNegative | None,
         "Strength of the penalty; None is 0.001 for a name, and for an object what it says itself.",
@@ -333,7 +333,7 @@ class ERMClassifier(RiskModel, LinearClassifier):
                 self._minimise(X, np.where(codes == one, 1.0, -1.0), weight, row)
                 for row, one in enumerate(range(classes) if classes > 2 else [1])
             ]
-        coef, intercept, certificate = self._keep_solutions(found, X)
+        coef, intercept, certificate = self._keep_solutions(found)
         if self._together() and classes == 2:
             coef, intercept = coef[1:] - coef[:1], intercept[1:] - intercept[:1]
         self.keep(coef, intercept, certificate, X)
@@ -350,7 +350,7 @@ class ERMClassifier(RiskModel, LinearClassifier):
                 f"targets are {self._facts()} numbers; choose logistic or hinge, or use ERMRegressor."
             )
 
-    @available_if(_has_probabilities)
+    @available_if(_has_probabilities)  # type: ignore[untyped-decorator]
     def predict_proba(self, X: Any) -> Floats:
         """Give the probability of each class, by the link of the loss.
 
@@ -372,11 +372,13 @@ class ERMClassifier(RiskModel, LinearClassifier):
             return joint
         shares: Floats = np.asarray(link(scores))
         if shares.ndim == 1:
-            return np.column_stack([1 - shares, shares])
+            both: Floats = np.column_stack([1 - shares, shares])
+            return both
         sums = shares.sum(axis=1, keepdims=True)
         none = sums[:, 0] == 0
         shares[none], sums[none] = 1.0, shares.shape[1]  # no class will have it: all alike
-        return shares / sums
+        shares /= sums
+        return shares
 
 
 class ERMRegressor(RiskModel, LinearRegressor):
@@ -393,12 +395,12 @@ class ERMRegressor(RiskModel, LinearRegressor):
     array([10.])
     """
 
-    loss: Annotated[Any, Has("value", "slope"), "What a row costs: a name, an object of `tutelage.losses`, or yours."] | (
-        RegressorLoss
-    ) = parameter(default="squared", kw_only=False)
-    penalty: Annotated[Any, Has("value"), "What coefficients cost: a name, an object of `tutelage.penalties`, or yours."] | (
-        PenaltyName
-    ) = parameter(default="l2", kw_only=False)
+    loss: Annotated[
+        Any, Has("value", "slope"), "What a row costs: a name, an object of `tutelage.losses`, or yours."
+    ] | (RegressorLoss) = parameter(default="squared", kw_only=False)
+    penalty: Annotated[
+        Any, Has("value"), "What coefficients cost: a name, an object of `tutelage.penalties`, or yours."
+    ] | (PenaltyName) = parameter(default="l2", kw_only=False)
     strength: Annotated[
         NonNegative | None,
         "Strength of the penalty; None is 0.001 for a name, and for an object what it says itself.",
@@ -432,7 +434,7 @@ class ERMRegressor(RiskModel, LinearRegressor):
         X, y, weight = self.validate(X, y, sample_weight)
         self._check_targets(y)
         X = self._fit_features(X)
-        coef, intercept, certificate = self._keep_solutions([self._minimise(X, y, weight, 0)], X)
+        coef, intercept, certificate = self._keep_solutions([self._minimise(X, y, weight, 0)])
         self.keep(coef[0], float(intercept[0]), certificate, X)
         return self
 
@@ -446,8 +448,8 @@ class ERMRegressor(RiskModel, LinearRegressor):
         smallest = y.min(initial=np.inf)
         if (kind == "positive" and smallest <= 0) or (kind == "nonnegative" and smallest < 0):
             raise ValueError(
-                f"The targets y must be {'above' if kind == 'positive' else 'at least'} 0 for loss={self.loss!r}, found "
-                f"{smallest:g}; drop these rows, or choose another loss."
+                f"The targets y must be {'above' if kind == 'positive' else 'at least'} 0 for loss={self.loss!r}, "
+                f"found {smallest:g}; drop these rows, or choose another loss."
             )
 
     def predict(self, X: Any) -> Floats:

@@ -1,4 +1,4 @@
-"""Huber regression: least squares for the rows that fit, absolute deviations for the others, the scale fitted with them.
+"""Huber regression: least squares for the rows that fit, absolute deviations for the others, in a scale of its own.
 
 One row far away moves a least squares fit as far as it likes. Huber's loss is a parabola for small residuals and a
 line beyond, so that an outlier pulls with a force that does not grow; but small and large need a unit. Huber's
@@ -15,7 +15,9 @@ Algorithm. For given residuals the best sigma solves sum_i s_i min((r_i / sigma)
 sorting solves exactly, so it is eliminated. What is left, a convex function of (w, b), is made of pieces that are
 nearly quadratic, and Newton's method finds the right piece: its Hessian is X' D X / sigma over the rows inside, less
 the part that sigma takes up (a matrix of rank one). Where a step does not lower the value enough it is shortened, and
-where it fails, the rows outside lend the curvature of a parabola that touches their line from above.
+where it fails, the rows outside lend the curvature of a parabola that touches their line from above. Where the best
+sigma is nearly zero (most rows fit nearly exactly) the pieces are too small to step across: after a few rounds an
+interior point (`tutelage.linear.huber_interior`) takes over, and Newton's method finds the last digits.
 
 Proof. u_i = r_i / sigma, clipped to epsilon, is a point of the dual problem,
 
@@ -53,12 +55,18 @@ from tutelage.base import Accepts, Floats, Matrix, is_sparse
 from tutelage.certificate import Certificate, Reason
 from tutelage.linear.accuracy import LAST_DIGITS, SMALL
 from tutelage.linear.base import LinearRegressor
+from tutelage.linear.huber_interior import interior_point
 from tutelage.linear.interior_point import centred_products
+from tutelage.linear.positive_systems import solve_by_rows, solve_positive
 from tutelage.machine import serial_blas
 from tutelage.parameters import Interval, NonNegative, NonNegativeCount, Positive, Range, fitted
 
 # The least sigma: scikit-learn's bound.
 SMALLEST_SCALE = 10 * float(np.finfo(np.float64).eps)
+# After so many rounds of Newton's method an interior point takes over, for so many at most.
+PLAIN_ROUNDS, INSIDE_ROUNDS = 8, 60
+# The gap at which it hands back.
+INSIDE_DIGITS = 1e-10
 # Sums so much smaller than their terms are zero but for rounding.
 BALANCED = 1e-11
 
@@ -216,7 +224,9 @@ def fit_huber(
     begin = None
     if start is not None:
         begin = np.append((X @ start[:-1]) @ vectors[:, kept] / root, start[-1])
-    answer = _Huber(inner, y, weight, epsilon, alpha, fit_intercept).run(begin, tol, max_rounds, time_limit)
+    problem = _Huber(inner, y, weight, epsilon, alpha, fit_intercept)
+    problem.dense = inner
+    answer = problem.run(begin, tol, max_rounds, time_limit)
     answer.coef = np.asarray(X.T @ (vectors[:, kept] @ (answer.coef / root)), dtype=np.float64)
     return answer
 
@@ -234,6 +244,8 @@ class _Huber:
         self.weight = np.ones(self.samples) if weight is None else weight
         self.total = float(self.weight.sum())
         self.passes = 0.0
+        self.X = X
+        self.dense: Floats | None = None  # X itself, where its products would lose a small alpha
         self._column_squares: Floats | None = None
 
     def run(self, start: Floats | None, tol: float, max_rounds: int, time_limit: float | None) -> HuberFit:
@@ -243,36 +255,37 @@ class _Huber:
             state = self._least_squares() if max_rounds else self._at(np.zeros(self.columns), 0.0)
         else:
             state = self._at(start[:-1], float(start[-1]) if self.intercept else 0.0)
-        rounds, dual = 0, 0.0
         aim = min(tol, LAST_DIGITS) if self.entries <= SMALL else tol
-        reason = Reason.CONVERGED
-        best_dual, converged_at = 0.0, None
+        reason, rounds, stalled = Reason.CONVERGED, 0, False
+        self.best, self.bound, inside = state, 0.0, False
         while True:
             step, dual = self._newton(state)
-            best_dual = max(best_dual, dual)
-            gap = max(state.value - best_dual, 0.0) / state.value if state.value > 0 else 0.0
-            converged = gap <= tol or state.scale <= SMALLEST_SCALE and state.value <= 1e-12 * self._size()
-            if gap <= tol and converged_at is None:
-                converged_at = rounds
-            if gap <= aim or (converged and state.scale <= SMALLEST_SCALE):
+            gap = self._told(state, dual)
+            if self.best.scale <= SMALLEST_SCALE and self.best.value <= self._rounding():
+                reason = Reason.EXACT  # every row fits
                 break
-            if start is not None and converged_at == 0:
+            if gap <= aim or (gap <= tol and (inside or (start is not None and rounds == 0))):
                 break
             late = time_limit is not None and time.perf_counter() - begun > time_limit
-            if rounds >= max_rounds or late:
-                reason = Reason.CONVERGED if converged else Reason.TIME if late else Reason.ROUNDS
+            if rounds >= max_rounds or late or (stalled and inside):
+                ended = Reason.TIME if late else Reason.ROUNDS if rounds >= max_rounds else Reason.ROUNDING
+                reason = Reason.CONVERGED if gap <= tol else ended
                 break
-            moved = self._advance(state, step)
-            if moved is None:
-                moved = self._advance(state, self._majorised(state))
-            if moved is None:
-                reason = Reason.CONVERGED if converged else Reason.ROUNDING
-                break
-            state = moved
+            if gap > tol and not inside and (stalled or rounds >= PLAIN_ROUNDS):
+                inside = True
+                rounds += self._from_inside(max(aim, INSIDE_DIGITS), min(INSIDE_ROUNDS, max_rounds - rounds))
+                state, stalled = self.best, False
+                continue
             rounds += 1
+            moved = self._advance(state, step) or self._advance(state, self._majorised(state))
+            stalled = moved is None
+            if stalled and gap <= tol:
+                break
+            state = moved or state
+        state = self.best
         certificate = Certificate(
             primal=2 * state.value,
-            dual=2 * best_dual,
+            dual=2 * self.bound,
             rounds=rounds,
             passes=self.passes,
             seconds=time.perf_counter() - begun,
@@ -281,16 +294,38 @@ class _Huber:
         )
         return HuberFit(state.coef, state.intercept, state.scale, state.residual, certificate)
 
-    def _size(self) -> float:
-        return float(np.dot(self.weight, np.abs(self.y)))
+    def _told(self, state: _State, dual: float) -> float:
+        """Keep the lower point and the higher bound; give their relative gap."""
+        self.best = state if state.value < self.best.value else self.best
+        self.bound = max(self.bound, dual)
+        return max(self.best.value - self.bound, 0.0) / self.best.value if self.best.value > 0 else 0.0
+
+    def _from_inside(self, aim: float, rounds: int) -> int:
+        """Let an interior point lower the value and raise the bound; give its rounds."""
+
+        def arrived(coef: Floats, intercept: float, u: Floats) -> bool:
+            whole = np.zeros(self.samples)
+            whole[self.weight > 0] = u
+            return self._told(self._at(coef, intercept), self._dual(whole, coef)) <= aim
+
+        begin = self._least_squares()
+        point = (begin.coef, begin.intercept)
+        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+            return interior_point(
+                self.X, self.y, self.weight, self.epsilon, self.alpha, self.intercept, point, rounds, arrived
+            )[2]
+
+    def _rounding(self) -> float:
+        """What the value of a perfect fit amounts to."""
+        return 1e-12 * float(np.dot(self.weight, np.abs(self.y))) + 2 * SMALLEST_SCALE * self.total
 
     # ---- values ----
 
     def _at(self, coef: Floats, intercept: float) -> _State:
         self.passes += 1
         residual = self.y - self.rows.times(np.ascontiguousarray(coef[None, :])).ravel() - intercept
-        scale = best_scale(np.abs(residual), self.weight, self.epsilon)
         size = np.abs(residual)
+        scale = best_scale(size, self.weight, self.epsilon)
         # Sums of what is above the threshold and what is below it, without squares that could overflow.
         inside = np.minimum(size / scale, self.epsilon)
         loss = scale * float(np.dot(self.weight, inside * (size / scale - inside / 2)))
@@ -324,7 +359,7 @@ class _Huber:
             shrink = min(1.0, max(0.0, self.alpha * linear / square)) if square > 0 else 1.0
             return shrink * linear - shrink**2 * square / (2 * self.alpha) + spare * (shrink == 1.0)
         if (np.abs(slopes) > BALANCED * self.epsilon * np.sqrt(self.total * self._squares())).any():
-            return 0.0  # u = 0 is always a point
+            return SMALLEST_SCALE * self.total / 2  # u = 0 is always a point
         # What rounding leaves of X' (s u) is worth its product with the coefficients of the minimum.
         return linear - 2 * float(np.abs(slopes) @ np.abs(coef)) + spare
 
@@ -388,13 +423,16 @@ class _Huber:
             total_pull, total_force = sums[1] / total, sums[2] / total
         else:
             total_pull = total_force = 0.0
-        answer = _solve_positive(matrix, np.stack([slopes, cross], axis=1))
+        right = np.stack([slopes, cross], axis=1)
+        answer = None if self.dense is None else solve_by_rows(self.dense - mean, curvature, alpha, right)
+        if answer is None:
+            answer = solve_positive(matrix, right)
         change = 0.0
         if pull.any():
             # sigma's own equation: its slope is zero, since it is the best.
             left = stiff - float(cross @ answer[:, 1])
-            right = -float(cross @ answer[:, 0]) - sums[1] * total_force
-            change = right / left if left > 1e-12 * stiff > 0 else 0.0
+            goal = -float(cross @ answer[:, 0]) - sums[1] * total_force
+            change = goal / left if left > 1e-12 * stiff > 0 else 0.0
         step = answer[:, 0] - change * answer[:, 1]
         if not self.intercept:
             return step, change
@@ -413,27 +451,6 @@ class _Huber:
                 return made
             length *= 0.3
         return None
-
-
-def _solve_positive(matrix: Floats, right: Floats) -> Floats:
-    """Solve a system that is positive, or nearly: then with the least answer."""
-    size = np.sqrt(np.maximum(np.diag(matrix), 0.0))
-    size[size == 0] = 1.0
-    scaled = matrix / np.outer(size, size)
-    right = right / size[:, None]
-    try:
-        factor = linalg.cho_factor(scaled, lower=True, check_finite=False)
-        if np.diag(factor[0]).min() > 1e-7:
-            answer: Floats = linalg.cho_solve(factor, right, check_finite=False)
-            return answer / size[:, None]
-    except linalg.LinAlgError:
-        pass
-    if not np.isfinite(scaled).all():
-        return np.full_like(right, np.nan)
-    values, vectors = linalg.eigh(scaled)
-    kept = values > 1e-13 * len(values) * max(values[-1], 0.0)
-    answer = (vectors[:, kept] / values[kept]) @ (vectors[:, kept].T @ right)
-    return answer / size[:, None]
 
 
 def best_scale(size: Floats, weight: Floats, epsilon: float) -> float:

@@ -7,7 +7,7 @@ Problem, with shares s_i of the weights (their sum is 1) and the level t of the 
 |w_j| is such a sum too, of a row e_j with the target 0. The dual has one number a_i for each row, and is a linear
 program whose only coupling is balance:
 
-    maximise over a:   sum_i a_i y_i     subject to   s_i (t - 1) <= a_i <= s_i t,   |X' a| <= alpha,   sum_i a_i = 0
+    maximise over a:   sum_i a_i y_i    with   s_i (t - 1) <= a_i <= s_i t,   |X' a| <= alpha,   sum_i a_i = 0
 
 so any a inside its bounds, shrunk until |X' a| <= alpha, bounds the minimum from below: the certificate.
 
@@ -22,14 +22,13 @@ Algorithm (Portnoy and Koenker 1997).
    equality, those of the largest weights. Solve for them. If the corner's own dual point proves it, it is the answer,
    exact to rounding; otherwise go on.
 
-Cost: 10 to 20 rounds of n d^2 / 2 products, native, and d^3 / 3; where d is large beside n and alpha is above 0, the
-rounds run on the columns that matter, and X' a finds those that are missing (column generation). It fails to be fast
-where thousands of coefficients are in use at once.
+Cost: 10 to 20 rounds of n d^2 / 2 products, native, and d^3 / 3. It fails to be fast where thousands of coefficients
+are in use at once.
 
 >>> import numpy as np
 >>> X, y = np.array([[0.0], [1.0], [2.0], [3.0], [4.0]]), np.array([0.0, 1.0, 2.0, 3.0, 9.0])
->>> solution = fit_quantile(X, y, None, level=0.5, alpha=0.0)
->>> solution.coef.round(6), solution.certificate.relative_gap < 1e-9
+>>> answer = Program(X, y, np.full(5, 0.2), level=0.5, alpha=0.0, fit_intercept=True).solve(Clock(tol=1e-9))
+>>> answer.coef.round(6), answer.gap < 1e-9
 (array([1.]), True)
 """
 
@@ -38,7 +37,8 @@ from __future__ import annotations
 import math
 import time
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from scipy import linalg
@@ -46,14 +46,14 @@ from scipy import linalg
 from tutelage import matrices
 from tutelage.base import Floats, Matrix, is_sparse
 from tutelage.certificate import Certificate, Reason
-from tutelage.machine import serial_blas
-from tutelage.risk import Solution
 
 if TYPE_CHECKING:
     from tutelage import _core
 
 # A corner is worth looking for from this relative gap on; systems larger than LARGE look for it only at the end.
 NEAR, LARGE = 1e-3, 200
+# Larger systems have none looked for: their columns are first thinned to those in use.
+LARGEST_CORNER = 3000
 # What a corner must prove of itself to be the answer.
 PROVEN = 1e-10
 # Sums so much smaller than their terms are zero but for rounding.
@@ -62,68 +62,25 @@ BALANCED = 1e-11
 PATIENCE = 5
 
 
-def fit_quantile(
-    X: Matrix,
-    y: Floats,
-    weight: Floats | None,
-    *,
-    level: float,
-    alpha: float,
-    fit_intercept: bool = True,
-    tol: float = 1e-8,
-    max_rounds: int = 1000,
-    time_limit: float | None = None,
-) -> Solution:
-    """Minimise the mean quantile loss plus ``alpha`` times the sum of absolute values.
+@dataclass
+class Clock:
+    """When to stop, and what was done until then.
 
-    Parameters
+    Attributes
     ----------
-    X : array or sparse matrix of shape (n, d)
-        The rows.
-    y : array of shape (n,)
-        The targets.
-    weight : array of shape (n,) or None
-        How much each row counts.
-    level : float
-        Which quantile, between 0 and 1.
-    alpha : float
-        Strength of the penalty.
-    fit_intercept : bool, default=True
-        Whether there is an intercept.
-    tol : float, default=1e-8
+    tol : float
         The relative duality gap to reach.
     max_rounds : int, default=1000
         The most rounds.
     time_limit : float, optional
         The most seconds.
-
-    Returns
-    -------
-    Solution
-        Coefficients, intercept and certificate.
+    rounds : int
+        Those that were made.
     """
-    if weight is not None and not weight.all():
-        used = np.flatnonzero(weight)
-        X, y, weight = X[used], y[used], weight[used]
-    share = np.full(len(y), 1.0 / len(y)) if weight is None else weight / weight.sum()
-    clock = _Clock(tol, max_rounds, time_limit)
-    samples, columns = X.shape
-    if alpha > 0 and columns > max(LARGE, samples):
-        with serial_blas():
-            return _generate_columns(X, y, share, level, alpha, fit_intercept, clock)
-    program = Program(X, y, share, level, alpha, fit_intercept)
-    with serial_blas():
-        answer = program.solve(clock)
-    return Solution(answer.coef, answer.intercept, clock.certificate(answer, program.passes))
-
-
-@dataclass
-class _Clock:
-    """When to stop, and what was done until then."""
 
     tol: float
-    max_rounds: int
-    time_limit: float | None
+    max_rounds: int = 1000
+    time_limit: float | None = None
     rounds: int = 0
 
     def __post_init__(self) -> None:
@@ -131,14 +88,17 @@ class _Clock:
 
     @property
     def seconds(self) -> float:
+        """Since it was made."""
         return time.perf_counter() - self.begun
 
     def spent(self) -> Reason | None:
+        """Why to stop before the tolerance, or None."""
         if self.rounds >= self.max_rounds:
             return Reason.ROUNDS
         return Reason.TIME if self.time_limit is not None and self.seconds > self.time_limit else None
 
     def certificate(self, answer: Answer, passes: float) -> Certificate:
+        """Make the proof of an answer."""
         return Certificate(
             primal=answer.primal,
             dual=answer.dual,
@@ -180,6 +140,28 @@ class Answer:
         return apart / self.primal if self.primal > 0 else 0.0
 
 
+@dataclass
+class _State:
+    """A point, its residuals, a dual point, and the prices of its lower and upper bounds."""
+
+    coef: Floats
+    intercept: float
+    residual: Floats
+    a: Floats
+    z: Floats
+    u: Floats
+
+
+class _Step(NamedTuple):
+    """A step of all but the residuals."""
+
+    coef: Floats
+    intercept: float
+    a: Floats
+    z: Floats
+    u: Floats
+
+
 class Program:
     """The linear program of one quantile.
 
@@ -205,6 +187,11 @@ class Program:
         mean, variance = self.rows.statistics(np.ascontiguousarray(share))
         self.squares = variance + mean**2
         self.passes = 1.0
+
+    @cached_property
+    def across(self) -> _core.Rows:
+        """The columns of X, as rows."""
+        return matrices.rows(self.X.T)
 
     # ---- products ----
 
@@ -250,29 +237,31 @@ class Program:
 
     # ---- the method ----
 
-    def solve(self, clock: _Clock) -> Answer:
+    def solve(self, clock: Clock) -> Answer:
         """Find the minimum."""
         coef, intercept = self._least_squares()
         residual = self.targets - self.times(coef, intercept)
         own = residual[: self.samples]
         best = Answer(coef, intercept, np.zeros(self.samples), self.primal(coef, own), 0.0)
         scale = float(np.dot(self.share, np.abs(self.y)))
-        if best.primal <= 1e-14 * scale:  # every row fits exactly
-            best.dual = best.primal
-            best.reason = Reason.EXACT
-            return best
-        low, high = self.low, self.high
-        a = np.zeros(len(low))
+        a = np.zeros(len(self.low))
         slack = 0.1 * float(np.abs(residual).mean()) + 1e-300
         z, u = np.maximum(-residual, 0) + slack, np.maximum(residual, 0) + slack
+        state = _State(coef, intercept, residual, a, z, u)
         idle = 0
         while True:
-            answer = self._measure(coef, intercept, a, residual)
+            answer = self._measure(state)
             idle = 0 if answer.gap < 0.9 * best.gap else idle + 1
             best = _better(best, answer)
+            if not math.isfinite(best.primal):
+                best.reason = Reason.DIVERGED
+                return best
+            if best.primal <= 1e-14 * scale:  # every row fits exactly
+                best.dual, best.reason = best.primal, Reason.EXACT
+                return best
             arrived = best.gap <= clock.tol
             if (best.gap < NEAR and self.columns <= LARGE) or arrived or idle > PATIENCE:
-                corner = self._corner(a, z, u)
+                corner = self._corner(state)
                 if corner is not None and corner.gap <= max(PROVEN, min(best.gap, clock.tol)):
                     return corner
             spent = clock.spent()
@@ -280,56 +269,68 @@ class Program:
                 best.reason = Reason.CONVERGED if arrived else spent or Reason.ROUNDING
                 return best
             clock.rounds += 1
-            below, above = a - low, high - a
-            weight = 1.0 / (z / below + u / above)
-            system = _System(self, weight)
-            missing = self.transposed(a)
-            mu = (np.dot(z, below) + np.dot(u, above)) / (2 * len(a))
-
-            def direction(
-                mend_low: Any, mend_high: Any, *, state: tuple[Any, ...] = (residual, below, above, weight, system)
-            ) -> tuple[Floats, float, Floats, Floats, Floats]:
-                residual, below, above, weight, system = state
-                goal = residual + mend_low / below - mend_high / above
-                slopes, total = self.transposed(weight * goal)
-                step_coef, step_intercept = system.solve(slopes + missing[0], total + missing[1])
-                step = weight * (goal - self.times(step_coef, step_intercept))
-                step_z = mend_low / below - z - z / below * step
-                step_u = mend_high / above - u + u / above * step
-                return step_coef, step_intercept, step, step_z, step_u
-
-            trial = direction(0.0, 0.0)
-            inside = _furthest(below, trial[2], above, -trial[2])
-            prices = _furthest(z, trial[3], u, trial[4])
-            left = np.dot(z + prices * trial[3], below + inside * trial[2])
-            left += np.dot(u + prices * trial[4], above - inside * trial[2])
-            kept = mu * (left / (2 * len(a)) / mu) ** 3 if mu > 0 else 0.0
-            step_coef, step_intercept, step, step_z, step_u = direction(
-                kept - trial[2] * trial[3], kept + trial[2] * trial[4]
-            )
-            inside = min(1.0, 0.9995 * _furthest(below, step, above, -step))
-            prices = min(1.0, 0.9995 * _furthest(z, step_z, u, step_u))
-            if not (np.isfinite(inside) and np.isfinite(prices) and np.isfinite(step_coef).all()):
+            with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+                moved = self._round(state)
+            if moved is None:
                 idle = PATIENCE + 1
-                continue
-            a = a + inside * step
-            coef, intercept = coef + prices * step_coef, intercept + prices * step_intercept
-            z, u = z + prices * step_z, u + prices * step_u
-            residual = self.targets - self.times(coef, intercept)
+            else:
+                state = moved
+
+    def _round(self, state: _State) -> _State | None:
+        """Step 2: a trial step, the step, and how far to go; None where numbers end."""
+        a, z, u = state.a, state.z, state.u
+        below, above = a - self.low, self.high - a
+        weight = 1.0 / (z / below + u / above)
+        system = self.system(weight)
+        missing = self.transposed(a)
+
+        def direction(mend_low: Any, mend_high: Any) -> _Step:
+            goal = state.residual + mend_low / below - mend_high / above
+            slopes, total = self.transposed(weight * goal)
+            coef, intercept = system.solve(slopes + missing[0], total + missing[1])
+            step = weight * (goal - self.times(coef, intercept))
+            return _Step(
+                coef, intercept, step, mend_low / below - z - z / below * step, mend_high / above - u + u / above * step
+            )
+
+        mu = (np.dot(z, below) + np.dot(u, above)) / (2 * len(a))
+        trial = direction(0.0, 0.0)
+        inside = furthest(below, trial.a, above, -trial.a)
+        prices = furthest(z, trial.z, u, trial.u)
+        left = np.dot(z + prices * trial.z, below + inside * trial.a)
+        left += np.dot(u + prices * trial.u, above - inside * trial.a)
+        kept = mu * (left / (2 * len(a)) / mu) ** 3 if mu > 0 else 0.0
+        step = direction(kept - trial.a * trial.z, kept + trial.a * trial.u)
+        inside = min(1.0, 0.9995 * furthest(below, step.a, above, -step.a))
+        prices = min(1.0, 0.9995 * furthest(z, step.z, u, step.u))
+        if not (np.isfinite(inside) and np.isfinite(prices) and np.isfinite(step.coef).all()):
+            return None
+        coef, intercept = state.coef + prices * step.coef, state.intercept + prices * step.intercept
+        residual = self.targets - self.times(coef, intercept)
+        return _State(coef, intercept, residual, a + inside * step.a, z + prices * step.z, u + prices * step.u)
 
     def _least_squares(self) -> tuple[Floats, float]:
         weight = np.concatenate([self.share, np.full(self.priced, 1e-6 / max(1, self.priced))])
         slopes, total = self.transposed(weight * self.targets)
-        return _System(self, weight).solve(slopes, total)
+        return self.system(weight).solve(slopes, total)
 
-    def _measure(self, coef: Floats, intercept: float, a: Floats, residual: Floats) -> Answer:
-        own = a[: self.samples]
-        return Answer(coef, intercept, own, self.primal(coef, residual[: self.samples]), self.dual(own, coef))
+    def system(self, weight: Floats) -> _System | _WideSystem:
+        """Factor the normal equations of least squares with these weights."""
+        wide = self.priced and self.samples < self.columns
+        return _WideSystem(self, weight) if wide else _System(self, weight)
 
-    def _corner(self, a: Floats, z: Floats, u: Floats) -> Answer | None:
+    def _measure(self, state: _State) -> Answer:
+        own = state.a[: self.samples]
+        value = self.primal(state.coef, state.residual[: self.samples])
+        return Answer(state.coef, state.intercept, own, value, self.dual(own, state.coef))
+
+    def _corner(self, state: _State) -> Answer | None:
         """Solve for the rows and zeros that hold with equality; None where they do not settle the coefficients."""
         unknown = self.columns + int(self.intercept)
-        weight = 1.0 / (z / (a - self.low) + u / (self.high - a))
+        if unknown > LARGEST_CORNER:
+            return None
+        a = state.a
+        weight = 1.0 / (state.z / (a - self.low) + state.u / (self.high - a))
         if unknown > len(weight):
             return None
         count = min(len(weight), 3 * unknown + 10)
@@ -384,7 +385,7 @@ class Program:
 
 
 class _System:
-    """The normal equations of weighted least squares, factored."""
+    """The normal equations of weighted least squares, factored: a matrix with a row for each coefficient."""
 
     def __init__(self, program: Program, weight: Floats) -> None:
         own = np.ascontiguousarray(weight[: program.samples])
@@ -397,11 +398,54 @@ class _System:
             lower = centred_products(rows, own, self.mean)
         else:
             lower = np.array(rows.sandwich(own))
-        diagonal = np.einsum("ii->i", lower)
         if program.priced:
-            diagonal += weight[program.samples :]
-        scale = np.where(diagonal > 0, diagonal, 1.0)
-        self.scale = 1.0 / np.sqrt(scale)
+            np.einsum("ii->i", lower)[:] += weight[program.samples :]
+        self.factor = _Factor(lower)
+
+    def solve(self, slopes: Floats, total: float) -> tuple[Floats, float]:
+        """Coefficients and intercept with the given products."""
+        if self.mean is None:
+            return self.factor.solve(slopes), 0.0
+        coef = self.factor.solve(slopes - self.mean * total)
+        return coef, float(total / self.total - np.dot(self.mean, coef))
+
+
+class _WideSystem:
+    """The same equations where columns outnumber rows: a matrix with a row for each row of X.
+
+    With D the weights of the coefficients and Q those of the rows, (D + X' Q X)^-1 X' Q = D^-1 X' T^-1 for
+    T = Q^-1 + X D^-1 X'.
+    """
+
+    def __init__(self, program: Program, weight: Floats) -> None:
+        program.passes += 1
+        self.program = program
+        self.inverse = 1.0 / weight[program.samples :]
+        lower = np.array(program.across.sandwich(np.ascontiguousarray(self.inverse)))
+        np.einsum("ii->i", lower)[:] += 1.0 / weight[: program.samples]
+        self.factor = _Factor(lower)
+        self.constant = self.factor.solve(np.ones(program.samples)) if program.intercept else np.zeros(program.samples)
+
+    def solve(self, slopes: Floats, total: float) -> tuple[Floats, float]:
+        """Coefficients and intercept with the given products."""
+        rows = self.program.rows
+        self.program.passes += 2
+        scores = rows.times(np.ascontiguousarray((self.inverse * slopes)[None, :])).ravel()
+        pull = self.factor.solve(scores)
+        intercept = 0.0
+        if self.program.intercept:
+            intercept = float((total - pull.sum()) / self.constant.sum())
+            pull = pull + intercept * self.constant
+        coef: Floats = self.inverse * (slopes - rows.transpose_times(np.ascontiguousarray(pull[:, None])).ravel())
+        return coef, intercept
+
+
+class _Factor:
+    """The Cholesky factor of a matrix scaled to ones on its diagonal; of lower triangles, which it overwrites."""
+
+    def __init__(self, lower: Floats) -> None:
+        diagonal = np.einsum("ii->i", lower)
+        self.scale = 1.0 / np.sqrt(np.where(diagonal > 0, diagonal, 1.0))
         lower *= self.scale[:, None]
         lower *= self.scale
         diagonal[:] = 1.0
@@ -409,22 +453,18 @@ class _System:
         while True:  # collinear columns: lean on a multiple of the identity, which the outer rounds correct
             try:
                 self.factor = linalg.cho_factor(lower, lower=True, check_finite=False)
-                break
             except linalg.LinAlgError:
                 lean = 10 * lean if lean else 1e-14 * max(1, len(lower))
                 diagonal[:] = 1.0 + lean
-                if lean > 1:
-                    raise
+                if not lean < 1:
+                    self.factor = (np.full_like(lower, np.nan), True)
+                    return
+            else:
+                return
 
-    def solve(self, slopes: Floats, total: float) -> tuple[Floats, float]:
-        """Coefficients and intercept with the given products."""
-        if self.mean is None:
-            return self._coefficients(slopes), 0.0
-        coef = self._coefficients(slopes - self.mean * total)
-        return coef, float(total / self.total - np.dot(self.mean, coef))
-
-    def _coefficients(self, slopes: Floats) -> Floats:
-        found: Floats = linalg.cho_solve(self.factor, self.scale * slopes, check_finite=False) * self.scale
+    def solve(self, right: Floats) -> Floats:
+        """Solve for one right side."""
+        found: Floats = linalg.cho_solve(self.factor, self.scale * right, check_finite=False) * self.scale
         return found
 
 
@@ -437,7 +477,7 @@ def centred_products(rows: _core.Rows, weight: Floats, mean: Floats) -> Floats:
     return lower
 
 
-def _furthest(first: Floats, step: Floats, second: Floats, other: Floats) -> float:
+def furthest(first: Floats, step: Floats, second: Floats, other: Floats) -> float:
     """How far both can go before one of their numbers is negative, 1 at most."""
     with np.errstate(divide="ignore", invalid="ignore"):
         ends = (float(np.min(np.where(s < 0, -v / s, math.inf), initial=math.inf)) for v, s in
@@ -450,53 +490,3 @@ def _better(best: Answer, answer: Answer) -> Answer:
     point = answer if answer.primal <= best.primal else best
     bound = answer if answer.dual >= best.dual else best
     return Answer(point.coef, point.intercept, bound.balance, point.primal, bound.dual, point.reason)
-
-
-def _generate_columns(
-    X: Matrix, y: Floats, share: Floats, level: float, alpha: float, fit_intercept: bool, clock: _Clock
-) -> Solution:
-    """Solve on the columns that matter, and let the dual point find those that are missing."""
-    whole = Program(X, y, share, level, alpha, fit_intercept)
-    by_column = X.tocsc() if is_sparse(X) else X
-    constant = _quantile(y, share, level) if fit_intercept else 0.0
-    residual = y - constant
-    balance = np.where(residual > 0, whole.high[: len(y)], whole.low[: len(y)])
-    balance[residual == 0] = 0.0
-    if fit_intercept:
-        balance[residual == 0] = -balance.sum() / max(1, np.count_nonzero(residual == 0))
-    best = Answer(np.zeros(X.shape[1]), constant, balance, whole.primal(np.zeros(X.shape[1]), residual), 0.0)
-    best.dual = whole.dual(balance, best.coef)
-    best.reason = Reason.CONVERGED
-    used = np.empty(0, dtype=np.intp)
-    passes = 0.0
-    while best.gap > clock.tol:
-        slopes = np.abs(whole.rows.transpose_times(np.ascontiguousarray(best.balance[:, None])).ravel())
-        slopes[used] = 0.0
-        count = int(min(max(50, len(used)), np.count_nonzero(slopes > alpha)))
-        if not count:
-            best.reason = Reason.ROUNDING
-            break
-        used = np.sort(np.append(used, np.argpartition(slopes, len(slopes) - count)[len(slopes) - count :]))
-        part = Program(by_column[:, used], y, share, level, alpha, fit_intercept)
-        found = part.solve(clock)
-        passes += part.passes * len(used) / X.shape[1]
-        coef = np.zeros(X.shape[1])
-        coef[used] = found.coef
-        answer = Answer(coef, found.intercept, found.balance[: len(y)], found.primal, 0.0)
-        answer.dual = whole.dual(answer.balance, coef)
-        # The next columns come from the last dual point, not from the best.
-        bound = max(best.dual, answer.dual)
-        best = answer if answer.primal <= best.primal else Answer(best.coef, best.intercept, answer.balance, best.primal,
-                                                                  bound)  # fmt: skip
-        best.dual = bound
-        if found.reason in (Reason.ROUNDS, Reason.TIME):
-            best.reason = found.reason
-            break
-    return Solution(best.coef, best.intercept, clock.certificate(best, passes + whole.passes))
-
-
-def _quantile(y: Floats, share: Floats, level: float) -> float:
-    """The smallest target with at least that share at or below it."""
-    order = np.argsort(y, kind="stable")
-    reached = np.cumsum(share[order])
-    return float(y[order[min(int(np.searchsorted(reached, level * (1 - 1e-14))), len(y) - 1)]])

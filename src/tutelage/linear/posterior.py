@@ -114,9 +114,7 @@ class PriorModel(WithInference):
         if mean.shape not in shapes or not np.isfinite(mean).all():
             raise invalid(self, "mean", f"finite, one number or of a shape among {shapes[1:]}")
         if covariance.shape not in [(), (columns,), (columns, columns)]:
-            raise invalid(
-                self, "covariance", f"a variance, or of a shape among {[(columns,), (columns, columns)]}"
-            )
+            raise invalid(self, "covariance", f"a variance, or of a shape among {[(columns,), (columns, columns)]}")
         if covariance.ndim == 0 and not mean.any():
             return penalties.L2(strength / float(covariance))
         if mean.ndim == 1 and scores > 1:

@@ -12,8 +12,8 @@ linear learner of this library with a strength will do:
     C           LogisticRegression: its inverse, so the strength is 1 / C
     covariance  MAPClassifier, MAPRegressor: that of the prior, so the strength is 1 / covariance
 
-Where a penalty sets coefficients to zero, the path begins at the weakest strength whose coefficients are all zero, which
-is found by doubling and halving; otherwise it covers the range that the learner declares for a search.
+Where a penalty sets coefficients to zero, the path begins at the weakest strength that leaves nothing but zeros, found
+by a search; otherwise it covers the range that the learner declares.
 
 Cost: that of so many fits, each from the last. `tutelage.lasso_path` and `enet_path` share the products between columns
 along the path too, and are faster for least squares. It fails where a model has no strength.
@@ -126,7 +126,9 @@ class StrengthPath:
         else:
             all_axes = list(np.ravel(ax))
             if len(all_axes) != rows:
-                raise ValueError(f"ax must have one place for each of {rows} rows of coefficients, found {len(all_axes)}.")
+                raise ValueError(
+                    f"ax must have one place for each of {rows} rows of coefficients, found {len(all_axes)}."
+                )
         named = self._named(tables)
         for place, one in enumerate(all_axes):
             self._draw(one, tables[:, place, :], named)
@@ -184,7 +186,11 @@ def _without_zeros(line: Floats) -> Floats:
 
 
 def _words(parameter: str) -> str:
-    return f"strength of the penalty (1 / {parameter})" if STRENGTHS[parameter] else f"strength of the penalty ({parameter})"
+    return (
+        f"strength of the penalty (1 / {parameter})"
+        if STRENGTHS[parameter]
+        else f"strength of the penalty ({parameter})"
+    )
 
 
 def _apart(ends: Floats, least: float, low: float, high: float) -> Floats:
@@ -254,7 +260,7 @@ def path(
     """
     name = _strength_of(model)
     if strengths is None:
-        if isinstance(count, bool) or not isinstance(count, int | np.integer) or count < 2:
+        if count < 2:
             raise ValueError(f"The 'count' parameter of path must be an int of at least 2. Got {count!r} instead.")
         if not 0 < ratio < 1:
             raise ValueError(f"The 'ratio' parameter of path must lie between 0 and 1. Got {ratio!r} instead.")
@@ -262,7 +268,9 @@ def path(
     else:
         falling = np.unique(np.asarray(strengths, dtype=np.float64).ravel())[::-1]
         if not len(falling) or not np.all((falling > 0) & np.isfinite(falling)):
-            raise ValueError(f"The 'strengths' parameter of path must be finite numbers above 0. Got {strengths!r} instead.")
+            raise ValueError(
+                f"The 'strengths' parameter of path must be finite numbers above 0. Got {strengths!r} instead."
+            )
     fits = _Fits(model, name, X, y, sample_weight)
     coefs, intercepts, certificates = [], [], []
     for strength in falling:
@@ -275,7 +283,9 @@ def path(
     labels = _labels(fits.model, table)
     if table.ndim == 3 and table.shape[1] == 1:
         table, intercept = table[:, 0], intercept.reshape(len(intercept))
-    return StrengthPath(name, np.array(falling), table, intercept, certificates, _names(fits.model, table.shape[-1]), labels)
+    return StrengthPath(
+        name, np.array(falling), table, intercept, certificates, _names(fits.model, table.shape[-1]), labels
+    )
 
 
 class _Fits:

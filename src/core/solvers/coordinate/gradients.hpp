@@ -9,7 +9,6 @@
 #include <algorithm>
 #include <cmath>
 #include <stdexcept>
-#include <string>
 
 #include "core/solvers/coordinate/descend.hpp"
 #include "core/solvers/coordinate/smooth.hpp"
