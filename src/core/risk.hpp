@@ -241,7 +241,9 @@ class Risk {
     const double work = double(sample_.x->stored()) * double(k_);
     const double by_work = work / 30000;
     const double by_memory = (0.25 * double(sample_.x->stored()) + 4e6) / double(width + 1);
-    parts.count = std::clamp<Index>(Index(std::min({by_work, by_memory, 64.0})), 1, std::max<Index>(1, parts.blocks));
+    // Sixteen parts keep as many threads busy; more are worth their memory only while their sums are small.
+    const double most = std::clamp(5e5 / double(width + 1), 16.0, 64.0);
+    parts.count = std::clamp<Index>(Index(std::min({by_work, by_memory, most})), 1, std::max<Index>(1, parts.blocks));
     return parts;
   }
 
