@@ -184,10 +184,16 @@ struct Block {
   Index count = 0;
 };
 
-/// G = S' X by columns: each column of G is made whole, by whoever takes it.
+/// Products with many scores of a matrix that is sparse and wide. The k coefficients of a column stand together, W is
+/// turned once for a whole pass, and each column of G is made whole, by whoever takes it.
 class ColumnSums {
  public:
   virtual ~ColumnSums() = default;
+  /// Numbers of room that `turn` needs for each column.
+  virtual Index padded(Index k) const = 0;
+  virtual void turn(const double* w, Index k, double* turned) const = 0;
+  /// z = X_block W', W having been turned.
+  virtual void times(Block block, const double* turned, Index k, double* z) const = 0;
   /// G is k x d; S is n x k.
   virtual void transpose_times(const double* s, Index k, double* g) const = 0;
 };

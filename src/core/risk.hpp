@@ -111,7 +111,7 @@ class Risk {
     Vector scores, slopes, diagonals;  // of all rows, for a loss that wants them at once
     const bool whole = loss_.whole();
     const bool at_origin = std::all_of(point.begin(), point.begin() + k_ * d_, [](double x) { return x == 0; });
-    const double* w = at_origin ? nullptr : point.data();
+    const double* w = at_origin ? nullptr : turned(point);
     if (whole) {
       scores.assign(std::size_t(n_ * k_), 0.0);
       all_scores(point, scores.data());
@@ -223,11 +223,12 @@ class Risk {
   /// Scores of every row (rows x scores).
   void all_scores(const Vector& point, double* z) const {
     const Vector origin = shifted_intercepts(point);
+    const double* w = turned(point);
     const Parts parts = divide(0);
     parallel_for(parts.count, [&](Index part) {
       for (Index b = parts.begin(part); b < parts.begin(part + 1); ++b) {
         const Block block = block_at(b);
-        block_scores(block, point.data(), origin.data(), z + block.first * k_);
+        block_scores(block, w, origin.data(), z + block.first * k_);
       }
     });
     passes_ += 1;
@@ -263,12 +264,13 @@ class Risk {
     double* const sums = room(parts.count * width);
     Vector slopes(columns_ != nullptr ? std::size_t(n_ * k_) : 0);
     const Vector origin = shifted_intercepts(v);
+    const double* w = turned(v);
     parallel_for(parts.count, [&](Index part) {
       Workspace work(block_rows() * k_);
       std::fill_n(sums + part * width, width, 0.0);
       for (Index b = parts.begin(part); b < parts.begin(part + 1); ++b) {
         const Block block = block_at(b);
-        block_scores(block, v.data(), origin.data(), work.z.data());
+        block_scores(block, w, origin.data(), work.z.data());
         double* slope = columns_ != nullptr ? slopes.data() + block.first * k_ : work.slope.data();
         loss_.curvature_times(sample_.y + block.first * loss_.targets(), weights_from(block.first),
                               z + block.first * k_, work.z.data(), block.count, slope);
@@ -353,10 +355,20 @@ class Risk {
     return origin;
   }
 
+  /// The coefficients as block_scores wants them.
+  const double* turned(const Vector& point) const {
+    if (columns_ == nullptr) return point.data();
+    turned_.resize(std::size_t(d_ * columns_->padded(k_)));
+    columns_->turn(point.data(), k_, turned_.data());
+    return turned_.data();
+  }
+
   /// w is null at the origin: every score is then the intercept's.
   void block_scores(Block block, const double* w, const double* origin, double* z) const {
     if (w == nullptr) {
       std::fill_n(z, block.count * k_, 0.0);
+    } else if (columns_ != nullptr) {
+      columns_->times(block, w, k_, z);
     } else {
       sample_.x->times(block, w, k_, z);
     }
@@ -445,6 +457,7 @@ class Risk {
   double total_ = 0;
   Vector shift_;
   std::unique_ptr<ColumnSums> columns_;
+  mutable Vector turned_;
   mutable double passes_ = 0;
   mutable std::unique_ptr<double[]> room_;
   mutable Index room_length_ = 0;

@@ -133,6 +133,25 @@ struct Scores {
   }
 };
 
+/// z = X_block W', the k coefficients of a column adjacent and `padded` apart.
+template <class T, class I>
+void times_turned(const SparseLines<T, I>& lines, Block block, const double* turned, Index padded, Index k, double* z) {
+  for (Index i = 0; i < block.count; ++i) {
+    pack_groups(padded, [&](Index c, auto packs) {
+      constexpr int Q = decltype(packs)::value;
+      Scores<Q> sum;
+      const Index last = lines.end(block.first + i);
+      for (Index e = lines.begin(block.first + i); e < last; ++e) {
+        const Pack x = simd::splat(lines.value(e));
+        const double* from = turned + lines.index(e) * padded + c;
+        TUTELAGE_UNROLL
+        for (int q = 0; q < Q; ++q) sum.at[q] = simd::fma(x, simd::load(from + q * lanes), sum.at[q]);
+      }
+      sum.store(z + i * k + c, k - c);
+    });
+  }
+}
+
 }  // namespace sparse
 
 /// A compressed matrix that owns its memory.
@@ -188,18 +207,35 @@ Compressed<T, I> transpose(const SparseLines<T, I>& from, Index across) {
 template <class T, class I>
 class SparseColumnSums final : public ColumnSums {
  public:
-  SparseColumnSums(const SparseLines<T, I>& rows, Index columns) : copy_(transpose(rows, columns)), columns_(columns) {}
+  SparseColumnSums(const SparseLines<T, I>& rows, Index columns)
+      : rows_(rows), copy_(transpose(rows, columns)), columns_(columns) {}
+
+  Index padded(Index k) const override { return (k + simd::lanes - 1) / simd::lanes * simd::lanes; }
+
+  void turn(const double* w, Index k, double* turned) const override {
+    constexpr Index run = 512;
+    const Index step = padded(k);
+    parallel_for((columns_ + run - 1) / run, [&](Index r) {
+      const Index first = r * run, count = std::min(run, columns_ - first);
+      outer::turn<false>(w + first, columns_, k, count, turned + first * step, step);
+      for (Index j = first; j < first + count; ++j) std::fill(turned + j * step + k, turned + (j + 1) * step, 0.0);
+    });
+  }
+
+  void times(Block block, const double* turned, Index k, double* z) const override {
+    sparse::times_turned(rows_, block, turned, padded(k), k, z);
+  }
 
   void transpose_times(const double* s, Index k, double* g) const override {
     const SparseLines<T, I> lines{copy_.values.data(), copy_.indices.data(), copy_.starts.data(), columns_};
     const Index pieces = (columns_ + piece - 1) / piece;
     parallel_for((pieces + together - 1) / together, [&](Index task) {
-      const Index padded = (k + simd::lanes - 1) / simd::lanes * simd::lanes;
-      std::vector<double> sums(static_cast<std::size_t>(piece * padded));
+      const Index step = padded(k);
+      std::vector<double> sums(static_cast<std::size_t>(piece * step));
       for (Index p = task * together; p < std::min(pieces, (task + 1) * together); ++p) {
         const Index first = p * piece, count = std::min(piece, columns_ - first);
-        for (Index j = 0; j < count; ++j) add_column(lines, first + j, s, k, padded, sums.data() + j * padded);
-        outer::turn<false>(sums.data(), padded, count, k, g + first, columns_);
+        for (Index j = 0; j < count; ++j) add_column(lines, first + j, s, k, step, sums.data() + j * step);
+        outer::turn<false>(sums.data(), step, count, k, g + first, columns_);
       }
     });
   }
@@ -207,8 +243,8 @@ class SparseColumnSums final : public ColumnSums {
  private:
   static constexpr Index piece = 64, together = 4;  // columns turned at once, pieces in a task
 
-  static void add_column(const SparseLines<T, I>& lines, Index j, const double* s, Index k, Index padded, double* out) {
-    sparse::pack_groups(padded, [&](Index c, auto packs) {
+  static void add_column(const SparseLines<T, I>& lines, Index j, const double* s, Index k, Index step, double* out) {
+    sparse::pack_groups(step, [&](Index c, auto packs) {
       constexpr int Q = decltype(packs)::value;
       sparse::Scores<Q> sum, slope;
       const Index last = lines.end(j);
@@ -223,6 +259,7 @@ class SparseColumnSums final : public ColumnSums {
     });
   }
 
+  SparseLines<T, I> rows_;
   Compressed<T, I> copy_;
   Index columns_;
 };
@@ -260,20 +297,7 @@ class SparseRows final : public Rows {
     double* turned = scratch<Turned>(columns_ * padded);
     outer::turn<false>(w, columns_, k, columns_, turned, padded);
     for (Index j = 0; j < columns_; ++j) std::fill(turned + j * padded + k, turned + (j + 1) * padded, 0.0);
-    for (Index i = 0; i < block.count; ++i) {
-      sparse::pack_groups(padded, [&](Index c, auto packs) {
-        constexpr int Q = decltype(packs)::value;
-        sparse::Scores<Q> sum;
-        const Index last = lines_.end(block.first + i);
-        for (Index e = lines_.begin(block.first + i); e < last; ++e) {
-          const simd::Pack x = simd::splat(lines_.value(e));
-          const double* from = turned + lines_.index(e) * padded + c;
-          TUTELAGE_UNROLL
-          for (int q = 0; q < Q; ++q) sum.at[q] = simd::fma(x, simd::load(from + q * simd::lanes), sum.at[q]);
-        }
-        sum.store(z + i * k + c, k - c);
-      });
-    }
+    sparse::times_turned(lines_, block, turned, padded, k, z);
   }
 
   void add_transpose_times(Block block, const double* s, Index k, double* g) const override {
