@@ -84,9 +84,9 @@ def _climb(
 ) -> tuple[dict[str, Any], np.ndarray]:
     """Tighten the tolerance until the objective is good enough."""
     entry: dict[str, Any] = {"name": one.name, "package": one.package, "tol": None, "values": None, "reached": False}
-    end = time.monotonic() + limit
     try:
         with Trial(one, problem, folder) as trial:
+            end = time.monotonic() + limit
             for tol in one.ladder:
                 answer = trial.fit(tol, end - time.monotonic())
                 values = problem.values(X, y, answer.coef, answer.intercept)

@@ -26,6 +26,7 @@ array([6.])
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
@@ -92,6 +93,11 @@ class LinearModel(Estimator):
         stacklevel : int, default=4
             Which caller a warning points at; 4 is the caller of the ``fit`` that calls this method.
         """
+        if not (math.isfinite(certificate.primal) and np.isfinite(intercept).all() and np.isfinite(coef).all()):
+            raise ValueError(
+                f"The fit of {type(self).__name__} found no finite coefficients (the value of its risk is "
+                f"{certificate.primal:g}): entries of X or y are so large that their squares overflow. Scale them down."
+            )
         kind = X.dtype.type
         self.coef_ = np.asarray(coef).astype(kind, copy=False)
         # One number stays a NumPy scalar, so that sums with it keep the type of X.

@@ -40,6 +40,7 @@ from sklearn.utils.metadata_routing import UNUSED
 
 from tutelage import losses
 from tutelage.base import Accepts, Floats, Matrix
+from tutelage.linear.accuracy import minimise_well
 from tutelage.linear.base import LinearRegressor
 from tutelage.linear.least_squares import as_columns, total
 from tutelage.linear.paths import check_gram, elastic_net, enet_path
@@ -138,7 +139,9 @@ class ElasticNet(LinearRegressor):
             coef = np.atleast_2d(known)[target].astype(np.float64)
             start = np.append(coef, begin[min(target, len(begin) - 1)]) if self.fit_intercept else coef
         risk = Risk(losses.Squared(), elastic_net(self.alpha, self.l1_ratio, self.positive), self.fit_intercept)
-        return minimise(
+        # Who starts near the end wants to be there at once, within `tol`.
+        solve = minimise_well if start is None else minimise
+        return solve(
             risk, X, np.ascontiguousarray(y), weight, tol=self.tol, max_rounds=self.max_iter or 1000, start=start,
             time_limit=self.time_limit,
         )  # fmt: skip

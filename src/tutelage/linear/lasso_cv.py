@@ -106,7 +106,7 @@ class _PathCV(LinearRegressor):
             The fitted model.
         """
         _raise_for_params(params, self, "fit")
-        shape = getattr(y, "shape", None) or np.shape(y)
+        shape = y.shape if hasattr(y, "shape") else np.asarray(y).shape
         if len(shape) == 2 and shape[1] > 1:
             raise ValueError(
                 f"For multi-task outputs, use MultiTask{type(self).__name__}: y has {shape[1]} columns, where one "

@@ -151,7 +151,7 @@ class LogisticRegressionCV(LogisticRegression):
             raise ValueError(f"The 'Cs' parameter must be a count or a list of positive numbers, found {self.Cs!r}.")
         grid = _Grid(Cs, ratios, [self._number(ratio) for ratio in ratios])
 
-        raw_weight = sample_weight
+        raw_weight = None if sample_weight is None else np.asarray(sample_weight)
         X, codes, weight = self.validate(X, y, sample_weight)
         self._check_liblinear(X)
         y = self.classes_[codes]
