@@ -93,17 +93,18 @@ struct CrammerSinger {
     return found;
   }
   /// The level with sum_c max(0, v_c - level) = step: the mean of those above it less step / count, found by leaving
-  /// out those below until none is (Michelot 1986).
+  /// out those below until none is (Michelot 1986). Once out they stay out: of a step below the rounding of v more
+  /// might seem to stand above the next level, and so for ever.
   double cut(const double* y, const double* z, double step) const {
     double level = -infinity;
-    for (Index count = 0;;) {
+    for (Index count = k + 1;;) {
       double sum = 0;
       Index above = 0;
       for (Index c = 0; c < k; ++c) {
         const double v = lifted(c, y, z, step);
         if (v > level) sum += v, ++above;
       }
-      if (above == count || above == 0) return level;
+      if (above >= count || above == 0) return level;
       level = (sum - step) / double(above);
       count = above;
     }

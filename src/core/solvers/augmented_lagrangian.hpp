@@ -47,8 +47,10 @@ class AugmentedLagrangian {
     Proof proof(risk_);
     best.certificate.measure = proof.has_dual() ? Measure::duality : Measure::stationarity;
     best.certificate.dual = proof.has_dual() ? proof.least_value() : -infinity;
+    const double sharpest = 1e6 * first_sigma();  // beyond it rounding eats what sharpness brings
     double sigma = first_sigma(), before = infinity, residual = infinity, passes = risk_.passes();
     Index round = 0, stalled = 0;
+    bool proved = true;  // a problem too sharp to be solved to its tolerance is not made sharper
     for (;; ++round) {
       const bool dual = best.certificate.measure == Measure::duality;
       best.certificate.gap = dual ? gap_between(best.certificate.primal, best.certificate.dual) : residual;
@@ -58,7 +60,7 @@ class AugmentedLagrangian {
         break;
       }
       const double shrunk = best.certificate.gap / before;
-      if (shrunk > 0.3) sigma *= 4;
+      if (shrunk > 0.3 && proved) sigma = std::min(4 * sigma, sharpest);
       stalled = shrunk > 0.999 ? stalled + 1 : 0;
       if (stalled > 20) {
         best.certificate.reason = Reason::rounding;
@@ -74,6 +76,7 @@ class AugmentedLagrangian {
       inner.time_limit = std::max(0.0, stopping_.time_limit - watch_.seconds());
       Fit fit = inner_(smooth, point, inner);
       point = std::move(fit.point);
+      proved = fit.certificate.reason == Reason::converged;
 
       Vector scores(std::size_t(n * k)), slopes(scores.size());
       smooth.all_scores(point, scores.data());

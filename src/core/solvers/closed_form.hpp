@@ -19,6 +19,7 @@
 #include <cmath>
 #include <functional>
 #include <stdexcept>
+#include <string>
 
 #include "core/machine/blas.hpp"
 #include "core/machine/cholesky.hpp"
@@ -81,9 +82,10 @@ class ClosedForm {
     return q[0];
   }
 
-  static void require_number(double square) {
+  static void require_number(double square, const char* line, Index at) {
     if (!std::isfinite(square))
-      throw std::invalid_argument("X has NaN, infinity or numbers too large to square; impute or rescale them.");
+      throw std::invalid_argument("X has NaN, infinity or numbers too large to square in " + std::string(line) + " " +
+                                  std::to_string(at) + "; impute or rescale it.");
   }
 
   // ---- gram ---------------------------------------------------------------------------------------------------------
@@ -91,7 +93,7 @@ class ClosedForm {
   void through_gram(Fit& fit) {
     const Moments moments(risk_);
     const Vector &h = moments.gram, &r = moments.cross;
-    for (Index j = 0; j < d_; ++j) require_number(h[std::size_t(j * d_ + j)]);
+    for (Index j = 0; j < d_; ++j) require_number(h[std::size_t(j * d_ + j)], "column", j);
     fit.certificate.gap = 0;
     solve_gram(h, r, fit);
     double gained = moments.energy - moments.centred_energy();
@@ -387,7 +389,7 @@ class ClosedForm {
     Vector untouched = keep_spectrum_ ? kernel : Vector();
     double largest = 0;
     for (Index i = 0; i < n_; ++i) {
-      require_number(kernel[std::size_t(i * n_ + i)]);
+      require_number(kernel[std::size_t(i * n_ + i)], "row", i);
       largest = std::max(largest, kernel[std::size_t(i * n_ + i)]);
     }
     const double total = risk_.total_weight();

@@ -36,9 +36,8 @@ class Gradients {
     for (Index j = 0; j < columns_; ++j) {
       if (!std::isfinite(squares[at(j)])) {
         throw std::invalid_argument(
-            "Coordinate descent iterations resulted in non-finite parameter values: X has NaN, infinity or numbers "
-            "too large to square in column " +
-            std::to_string(j) + "; impute or rescale it.");
+            "X has NaN, infinity or numbers too large to square in column " + std::to_string(j) +
+            " (Coordinate descent iterations resulted in non-finite parameter values); impute or rescale it.");
       }
       // What rounding leaves of a constant column after its mean is subtracted is not a direction.
       if (centred && squares[at(j)] <= 1e-28 * means[at(j)] * means[at(j)]) squares[at(j)] = 0;
