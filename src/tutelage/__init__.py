@@ -14,6 +14,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from tutelage.bayes import BernoulliNB, CategoricalNB, ComplementNB, GaussianNB, MultinomialNB
     from tutelage.certificate import Certificate, Reason
     from tutelage.features import Basis, Buckets, Conjunctions, OneHot, Polynomial, Squares, Standardise
     from tutelage.linear import (
@@ -45,7 +46,9 @@ __version__ = "0.1.0"
 # Chapter -> the public names that live in it. A chapter is public too.
 CHAPTERS: dict[str, tuple[str, ...]] = {
     "base": (),
+    "bayes": ("BernoulliNB", "CategoricalNB", "ComplementNB", "GaussianNB", "MultinomialNB"),
     "certificate": ("Certificate", "Reason"),
+    "counts": (),
     "features": ("Basis", "Buckets", "Conjunctions", "OneHot", "Polynomial", "Squares", "Standardise"),
     "labels": (),
     "linear": (
@@ -82,13 +85,17 @@ _CHAPTER_OF = {name: chapter for chapter, names in CHAPTERS.items() for name in 
 
 __all__ = [
     "Basis",
+    "BernoulliNB",
     "BridgeRegressor",
     "Buckets",
+    "CategoricalNB",
     "Certificate",
+    "ComplementNB",
     "Conjunctions",
     "ElasticNet",
     "ElasticNetCV",
     "GammaRegressor",
+    "GaussianNB",
     "Lasso",
     "LassoCV",
     "LeastSquaresClassifier",
@@ -97,6 +104,7 @@ __all__ = [
     "LogisticRegressionCV",
     "MultiTaskElasticNet",
     "MultiTaskLasso",
+    "MultinomialNB",
     "OneHot",
     "PoissonRegressor",
     "Polynomial",
