@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from tutelage.bayes import BernoulliNB, CategoricalNB, ComplementNB, GaussianNB, MultinomialNB
     from tutelage.certificate import Certificate, Reason
+    from tutelage.discriminant import GaussianDiscriminant, LinearDiscriminantAnalysis, QuadraticDiscriminantAnalysis
     from tutelage.features import Basis, Buckets, Conjunctions, OneHot, Polynomial, Squares, Standardise
     from tutelage.linear import (
         BridgeRegressor,
@@ -32,8 +33,8 @@ if TYPE_CHECKING:
         MultiTaskLasso,
         PoissonRegressor,
         Ridge,
-        RidgeCV,
         RidgeClassifier,
+        RidgeCV,
         TweedieRegressor,
         enet_path,
         lasso_path,
@@ -49,6 +50,7 @@ CHAPTERS: dict[str, tuple[str, ...]] = {
     "bayes": ("BernoulliNB", "CategoricalNB", "ComplementNB", "GaussianNB", "MultinomialNB"),
     "certificate": ("Certificate", "Reason"),
     "counts": (),
+    "discriminant": ("GaussianDiscriminant", "LinearDiscriminantAnalysis", "QuadraticDiscriminantAnalysis"),
     "features": ("Basis", "Buckets", "Conjunctions", "OneHot", "Polynomial", "Squares", "Standardise"),
     "labels": (),
     "linear": (
@@ -95,10 +97,12 @@ __all__ = [
     "ElasticNet",
     "ElasticNetCV",
     "GammaRegressor",
+    "GaussianDiscriminant",
     "GaussianNB",
     "Lasso",
     "LassoCV",
     "LeastSquaresClassifier",
+    "LinearDiscriminantAnalysis",
     "LinearRegression",
     "LogisticRegression",
     "LogisticRegressionCV",
@@ -108,6 +112,7 @@ __all__ = [
     "OneHot",
     "PoissonRegressor",
     "Polynomial",
+    "QuadraticDiscriminantAnalysis",
     "Reason",
     "Ridge",
     "RidgeCV",

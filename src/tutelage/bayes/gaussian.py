@@ -15,7 +15,7 @@ is counted as new evidence, and probabilities go to 0 and 1.
 >>> model = GaussianNB().fit(X, ["left", "left", "right", "right"])
 >>> model.theta_.ravel(), model.var_.ravel().round(6)
 (array([-2.,  2.]), array([1., 1.]))
->>> float(model.predict_proba([[0.5]])[0, 1].round(6)) == round(1 / (1 + np.exp(-2 * 2 * 0.5)), 6)
+>>> bool(np.isclose(model.predict_proba([[0.5]])[0, 1], 1 / (1 + np.exp(-2 * 2 * 0.5))))
 True
 """
 
