@@ -10,6 +10,7 @@
 #include "bind/bind.hpp"
 #include "core/counts/gaussian.hpp"
 #include "core/counts/moments.hpp"
+#include "core/counts/products.hpp"
 #include "core/counts/scatter.hpp"
 
 namespace {
@@ -86,6 +87,15 @@ NewNumbers scores(const Rows& x, const nb::ndarray<const double, nb::c_contig, n
   return z;
 }
 
+NewNumbers products(const Rows& x, const Table& table) {
+  const auto k = static_cast<Index>(table.shape(0));
+  check_table(table, k, x.columns());
+  NewNumbers z = new_numbers({static_cast<std::size_t>(x.rows()), static_cast<std::size_t>(k)});
+  const nb::gil_scoped_release released;
+  class_products(x, table.data(), k, z.data());
+  return z;
+}
+
 NewNumbers distances(const Rows& x, const Codes& codes, const Table& means, const Table& precisions) {
   const auto k = static_cast<Index>(means.shape(0));
   check_table(means, k, x.columns());
@@ -111,6 +121,8 @@ void bind_counts(nb::module_& m) {
   m.def("gaussian_scores", &scores, nb::arg("rows"), nb::arg("base"), nb::arg("means"), nb::arg("precisions"),
         nb::arg("missing") = false,
         "base - 1/2 sum_j precision_j (x_j - mean_j)^2 of each row and class; NaN is left out if missing.");
+  m.def("class_products", &products, nb::arg("rows"), nb::arg("table"),
+        "X table' for a table of classes; quick for sparse rows of very many columns.");
   m.def("class_distances", &distances, nb::arg("rows"), nb::arg("codes"), nb::arg("means"), nb::arg("precisions"),
         "sum_j precision_j (x_j - mean_j)^2 of each row for its own class.");
 }

@@ -14,7 +14,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from tutelage.bayes import BernoulliNB, CategoricalNB, ComplementNB, GaussianNB, MultinomialNB
+    from tutelage.bayes import BernoulliNB, CategoricalNB, ComplementNB, GaussianNB, MultinomialNB, NaiveBayes
     from tutelage.certificate import Certificate, Reason
     from tutelage.discriminant import GaussianDiscriminant, LinearDiscriminantAnalysis, QuadraticDiscriminantAnalysis
     from tutelage.features import Basis, Buckets, Conjunctions, OneHot, Polynomial, Squares, Standardise
@@ -47,7 +47,7 @@ __version__ = "0.1.0"
 # Chapter -> the public names that live in it. A chapter is public too.
 CHAPTERS: dict[str, tuple[str, ...]] = {
     "base": (),
-    "bayes": ("BernoulliNB", "CategoricalNB", "ComplementNB", "GaussianNB", "MultinomialNB"),
+    "bayes": ("BernoulliNB", "CategoricalNB", "ComplementNB", "GaussianNB", "MultinomialNB", "NaiveBayes"),
     "certificate": ("Certificate", "Reason"),
     "counts": (),
     "discriminant": ("GaussianDiscriminant", "LinearDiscriminantAnalysis", "QuadraticDiscriminantAnalysis"),
@@ -109,6 +109,7 @@ __all__ = [
     "MultiTaskElasticNet",
     "MultiTaskLasso",
     "MultinomialNB",
+    "NaiveBayes",
     "OneHot",
     "PoissonRegressor",
     "Polynomial",

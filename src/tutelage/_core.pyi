@@ -493,6 +493,14 @@ def gaussian_scores(
     base - 1/2 sum_j precision_j (x_j - mean_j)^2 of each row and class; NaN is left out if missing.
     """
 
+def class_products(
+    rows: Rows,
+    table: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)],
+) -> Annotated[NDArray[numpy.float64], dict(order="C")]:
+    """
+    X table' for a table of classes; quick for sparse rows of very many columns.
+    """
+
 def class_distances(
     rows: Rows,
     codes: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],

@@ -8,6 +8,7 @@ learner            a row is                                                     
 `MultinomialNB`    how often each of d things occurs                                      one reading of what is
 `ComplementNB`     the same, judged by all other classes                                  one reading of what is
 `CategoricalNB`    d categories                                                           one count an entry
+`NaiveBayes`       d columns, each of its own family, some missing                        one count an entry
 =================  =====================================================================  =========================
 
 All of them learn more rows by `partial_fit` and forget some by `forget`; ``counts_`` are the totals, which add and
@@ -23,5 +24,6 @@ from __future__ import annotations
 from tutelage.bayes.categorical import CategoricalNB
 from tutelage.bayes.discrete import BernoulliNB, ComplementNB, MultinomialNB
 from tutelage.bayes.gaussian import GaussianNB
+from tutelage.bayes.mixed import NaiveBayes
 
-__all__ = ["BernoulliNB", "CategoricalNB", "ComplementNB", "GaussianNB", "MultinomialNB"]
+__all__ = ["BernoulliNB", "CategoricalNB", "ComplementNB", "GaussianNB", "MultinomialNB", "NaiveBayes"]

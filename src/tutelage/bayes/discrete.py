@@ -31,7 +31,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 import numpy as np
 
-from tutelage import matrices
+from tutelage import _core, matrices
 from tutelage.base import Accepts, Floats, Matrix, is_sparse
 from tutelage.bayes.base import CountingClassifier, logarithm
 from tutelage.counts import Sums, sums
@@ -121,13 +121,12 @@ class _FeatureCountingNB(DiscreteNB):
 
     def _product(self, X: Matrix, table: Floats) -> Floats:
         """Multiply rows with a table of classes: X table'."""
-        finite = np.isfinite(table)
+        finite, rows = np.isfinite(table), matrices.rows(X)
         if finite.all():
-            return np.asarray(matrices.rows(X).times(np.ascontiguousarray(table)))
+            return np.asarray(_core.class_products(rows, np.ascontiguousarray(table)))
         # Without smoothing: zero times -infinity is zero, since what cannot occur did not.
-        made: Floats = np.asarray(matrices.rows(X).times(np.ascontiguousarray(np.where(finite, table, 0.0))))
-        impossible = np.asarray(matrices.rows(X).times(np.ascontiguousarray(~finite, dtype=np.float64)))
-        made[impossible > 0] = -np.inf
+        made: Floats = np.asarray(_core.class_products(rows, np.where(finite, table, 0.0)))
+        made[np.asarray(_core.class_products(rows, (~finite).astype(np.float64))) > 0] = -np.inf
         return made
 
 
@@ -147,7 +146,10 @@ class MultinomialNB(_FeatureCountingNB):
     def _estimate_features(self, alpha: Any) -> None:
         self.feature_count_ = self.counts_.sums
         smoothed = self.feature_count_ + alpha
-        self.feature_log_prob_ = logarithm(smoothed) - logarithm(smoothed.sum(axis=1, keepdims=True))
+        whole = logarithm(smoothed.sum(axis=1, keepdims=True))
+        with np.errstate(divide="ignore"):
+            self.feature_log_prob_ = np.log(smoothed, out=smoothed)  # in place: tables of words are large
+        self.feature_log_prob_ -= whole
 
     def _joint(self, X: Matrix) -> Floats:
         return self._product(X, self.feature_log_prob_) + self.class_log_prior_
@@ -179,7 +181,7 @@ class ComplementNB(_FeatureCountingNB):
         self.feature_log_prob_ = logged / logged.sum(axis=1, keepdims=True) if self.norm else -logged
 
     def _joint(self, X: Matrix) -> Floats:
-        joint = np.asarray(matrices.rows(X).times(self.feature_log_prob_))
+        joint = self._product(X, self.feature_log_prob_)
         return joint + self.class_log_prior_ if len(self.classes_) == 1 else joint
 
 
@@ -215,7 +217,7 @@ class BernoulliNB(_FeatureCountingNB):
             X = _above(X, self.binarize)
         there, absent = self.feature_log_prob_, self._absent
         if np.isfinite(there).all() and np.isfinite(absent).all():
-            joint = self._product(X, there - absent) + absent.sum(axis=1)
+            joint: Floats = self._product(X, there - absent) + absent.sum(axis=1)
         else:
             joint = self._product(X, there) + self._sum_absent(X, absent)
         joint += self.class_log_prior_
