@@ -16,7 +16,12 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from tutelage.bayes import BernoulliNB, CategoricalNB, ComplementNB, GaussianNB, MultinomialNB, NaiveBayes
     from tutelage.certificate import Certificate, Reason
-    from tutelage.discriminant import GaussianDiscriminant, LinearDiscriminantAnalysis, QuadraticDiscriminantAnalysis
+    from tutelage.discriminant import (
+        GaussianDiscriminant,
+        GenerativeClassifier,
+        LinearDiscriminantAnalysis,
+        QuadraticDiscriminantAnalysis,
+    )
     from tutelage.features import Basis, Buckets, Conjunctions, OneHot, Polynomial, Squares, Standardise
     from tutelage.linear import (
         BridgeRegressor,
@@ -50,7 +55,12 @@ CHAPTERS: dict[str, tuple[str, ...]] = {
     "bayes": ("BernoulliNB", "CategoricalNB", "ComplementNB", "GaussianNB", "MultinomialNB", "NaiveBayes"),
     "certificate": ("Certificate", "Reason"),
     "counts": (),
-    "discriminant": ("GaussianDiscriminant", "LinearDiscriminantAnalysis", "QuadraticDiscriminantAnalysis"),
+    "discriminant": (
+        "GaussianDiscriminant",
+        "GenerativeClassifier",
+        "LinearDiscriminantAnalysis",
+        "QuadraticDiscriminantAnalysis",
+    ),
     "features": ("Basis", "Buckets", "Conjunctions", "OneHot", "Polynomial", "Squares", "Standardise"),
     "labels": (),
     "linear": (
@@ -99,6 +109,7 @@ __all__ = [
     "GammaRegressor",
     "GaussianDiscriminant",
     "GaussianNB",
+    "GenerativeClassifier",
     "Lasso",
     "LassoCV",
     "LeastSquaresClassifier",

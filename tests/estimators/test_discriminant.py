@@ -234,3 +234,73 @@ def test_plots_draw_every_row() -> None:
         else:
             assert sum(patch.get_height() for patch in axes.patches) == len(X)
         matplotlib.pyplot.close(axes.figure)
+
+
+FAMILIES: dict[str, Any] = {
+    "gaussian": lambda rng, y: rng.normal(size=(len(y), 2)) + y[:, None],
+    "poisson": lambda rng, y: rng.poisson(1 + 2 * y[:, None], (len(y), 2)).astype(float),
+    "bernoulli": lambda rng, y: (rng.random((len(y), 2)) < 0.3 + 0.3 * y[:, None]).astype(float),
+    "gamma": lambda rng, y: rng.gamma(2.0 + y[:, None], 1.5, (len(y), 2)),
+}
+
+
+def by_scipy(family: str, column: Array, at: Array) -> Array:
+    """The log density of the maximum likelihood member, from SciPy."""
+    if family == "gaussian":
+        return stats.norm(column.mean(), column.std()).logpdf(at)
+    if family == "poisson":
+        return stats.poisson(column.mean()).logpmf(at)
+    if family == "bernoulli":
+        return stats.bernoulli(column.mean()).logpmf(at.astype(int))
+    shape, _, scale = stats.gamma.fit(column, floc=0)
+    return stats.gamma(shape, scale=scale).logpdf(at)
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_densities_of_families_are_scipys(family: str) -> None:
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 2, 300)
+    X = FAMILIES[family](rng, y)
+    model = tutelage.GenerativeClassifier(family).fit(X, y)
+    expected = np.stack([sum(by_scipy(family, X[y == c, j], X[:, j]) for j in (0, 1)) for c in (0, 1)], axis=1)
+    np.testing.assert_allclose(model.log_densities(X), expected, rtol=1e-4, atol=1e-4)
+    np.testing.assert_allclose(
+        model.score_samples(X), logsumexp(model.log_densities(X) + np.log(model.phi_), axis=1), rtol=1e-10
+    )
+    drawn, labels = model.sample(40000, random_state=1)
+    learned = tutelage.GenerativeClassifier(family).fit(drawn, labels)
+    for made, known in zip(learned.densities_, model.densities_, strict=True):
+        for a, b in zip(made.parameters, known.parameters, strict=True):
+            np.testing.assert_allclose(a, b, rtol=0.1, atol=0.05)
+
+
+def test_a_mixture_never_loses_likelihood_and_finds_its_members() -> None:
+    rng = np.random.default_rng(0)
+    X = np.vstack([rng.normal(-5, 1, (300, 2)), rng.normal(5, 2, (100, 2))])
+    y = np.zeros(400)
+    likelihood = [
+        tutelage.GenerativeClassifier(components=2, max_iter=rounds, tol=1e-12, random_state=0)
+        .fit(X, y)
+        .score_samples(X)
+        .mean()
+        for rounds in range(1, 9)
+    ]
+    assert np.all(np.diff(likelihood) >= -1e-12)
+    found = tutelage.GenerativeClassifier(components=2, random_state=0).fit(X, y).densities_[0]
+    order = np.argsort(found.parameters[0][:, 0])
+    np.testing.assert_allclose(found.shares[order], [0.75, 0.25], atol=0.02)
+    np.testing.assert_allclose(found.parameters[0][order], [[-5, -5], [5, 5]], atol=0.5)
+
+
+def test_each_class_may_have_a_family_of_its_own() -> None:
+    rng = np.random.default_rng(0)
+    X = np.vstack([rng.normal(3, 1, (500, 1)), rng.gamma(1.0, 3.0, (500, 1))])
+    y = np.repeat(["bell", "tail"], 500)
+    model = tutelage.GenerativeClassifier({"tail": "gamma"}).fit(X, y)
+    assert [one.family for one in model.densities_] == ["gaussian", "gamma"]
+    assert np.isneginf(model.log_densities([[-1.0]])[0, 1])
+    np.testing.assert_array_equal(model.predict([[-1.0], [30.0]]), ["bell", "tail"])
+    with pytest.raises(ValueError, match="must hold positive numbers in the class 'bell'"):
+        tutelage.GenerativeClassifier("gamma").fit(X, y)
+    with pytest.raises(ValueError, match="'neither' is not"):
+        tutelage.GenerativeClassifier({"neither": "gamma"}).fit(X, y)

@@ -23,6 +23,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from scipy import linalg
 from sklearn.base import clone
 
 from tutelage import _core, counts, matrices
@@ -163,6 +164,32 @@ def total_covariance(X: Matrix, shrinkage: float | str | None, estimator: Any) -
     measured = counts.scatter(X, codes, None, 1, own=True)
     made: Floats = class_covariances(X, codes, 1, shrinkage, estimator, measured=measured)[0]
     return made
+
+
+def whiten(covariance: Floats, floor: float) -> Floats | None:
+    """Give W with W' S W = I, where all eigenvalues of S can be proved to be above a floor; else None.
+
+    Parameters
+    ----------
+    covariance : array of shape (d, d)
+        S, symmetric.
+    floor : float
+        What the least eigenvalue must exceed. The proof: 1 / least <= the largest column sum of |S^-1|.
+
+    Returns
+    -------
+    array of shape (d, d) or None
+        The transposed inverse of the Cholesky factor: a tenth of the work of the eigenvectors.
+    """
+    try:
+        factor = linalg.cholesky(covariance, lower=True, check_finite=False)
+    except linalg.LinAlgError:
+        return None
+    half = linalg.solve_triangular(factor, np.eye(len(factor)), lower=True, check_finite=False)
+    inverse = half.T @ half
+    largest = float(np.abs(inverse).sum(axis=0).max())
+    made: Floats = half.T
+    return made if np.isfinite(largest) and largest * floor < 1 else None
 
 
 def invertible(covariance: Floats) -> Floats | None:

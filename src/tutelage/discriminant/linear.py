@@ -11,10 +11,11 @@ most k - 1 dimensions: `transform` gives these, ordered by how far apart they ho
 same directions by maximising the spread between classes against that within.
 
 Algorithm: one sandwich of X centred by class (n d^2 / 2 multiplications), then d x d algebra. The solver "svd" takes
-the eigenvectors of the correlations within classes: their eigenvalues are the squares of the singular values of the
-rows, and directions with a singular value below ``tol`` are left out. Squares of values below 1e-6 would be lost in
-rounding, so for a smaller ``tol``, and where there are fewer rows than columns, the rows themselves are decomposed.
-"eigen" solves S_b v = e S_w v, "lsqr" solves S w = m; both can shrink S.
+the correlations within classes, whose eigenvalues are the squares of the singular values of the rows, and leaves out
+directions with a singular value below ``tol``; where there surely is none (the inverse says so) Cholesky's factor does
+instead of eigenvectors. Squares of values below 1e-6 would be lost in rounding, so for a smaller ``tol``, and where
+there are fewer rows than columns, the rows themselves are decomposed. "eigen" solves S_b v = e S_w v, "lsqr" solves S
+w = m; both can shrink S.
 
 It fails where classes differ in shape (`QuadraticDiscriminantAnalysis`) and where there are about as many columns as
 rows (shrink). Against logistic regression: where its assumptions hold it needs fewer rows; where they do not, logistic
@@ -39,7 +40,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from tutelage import counts
 from tutelage.base import Accepts, Classifier, Floats, Matrix
-from tutelage.discriminant.covariance import class_covariances, shrink, total_covariance
+from tutelage.discriminant.covariance import class_covariances, shrink, total_covariance, whiten
 from tutelage.linear.base import probabilities
 from tutelage.parameters import Arrays, Count, Has, NonNegative, Range, Share, fitted, parameter
 
@@ -194,7 +195,12 @@ class LinearDiscriminantAnalysis(_NamesMixin, _TransformerMixin, Classifier):
 
     def _solve_lsqr(self, X: Matrix, codes: Codes) -> tuple[Floats, Floats]:
         self.covariance_ = self._covariance(X, codes)
-        coef = linalg.lstsq(self.covariance_, self.means_.T)[0].T
+        # Where the covariance is surely of full rank, least squares is a solution by Cholesky's method.
+        whitening = whiten(self.covariance_, 1e-12 * float(np.trace(self.covariance_)))
+        if whitening is None:
+            coef = linalg.lstsq(self.covariance_, self.means_.T)[0].T
+        else:
+            coef = (self.means_ @ whitening) @ whitening.T
         return coef, -0.5 * (self.means_ * coef).sum(axis=1) + _log(self.priors_)
 
     def _solve_eigen(self, X: Matrix, codes: Codes) -> tuple[Floats, Floats]:
@@ -216,20 +222,18 @@ class LinearDiscriminantAnalysis(_NamesMixin, _TransformerMixin, Classifier):
     def _solve_svd(self, X: Matrix, codes: Codes) -> tuple[Floats, Floats]:
         rows, classes = len(X), len(self.classes_)
         if rows <= X.shape[1] or self.tol < SMALLEST_SQUARED:
-            deviation, singular, directions = self._decompose_rows(X, codes)
+            whitening = self._decompose_rows(X, codes)
         else:
-            deviation, singular, directions = self._decompose_scatter(X, codes)
+            whitening = self._decompose_scatter(X, codes)
         if self.store_covariance:
             own = counts.scatter(X, codes, None, classes, own=True).covariance()
             self.covariance_ = np.einsum("c,cij->ij", self.priors_, own)
         self.xbar_ = self.priors_ @ self.means_
-        kept = singular > self.tol
-        if not kept.any():
+        if whitening.shape[1] == 0:
             raise ValueError(
                 "X has no variance within its classes: every column is constant in each class, so one column tells the "
                 "classes apart and no covariance can be estimated; use a decision tree, or add rows."
             )
-        whitening = directions[:, kept] / deviation[:, None] / singular[kept]
         spread = np.sqrt(rows * self.priors_ / max(1, classes - 1))[:, None] * (self.means_ - self.xbar_)
         _, apart, axes = linalg.svd(spread @ whitening, full_matrices=False)
         if self._max_components == 0:
@@ -243,22 +247,33 @@ class LinearDiscriminantAnalysis(_NamesMixin, _TransformerMixin, Classifier):
         coef = coef @ self.scalings_.T
         return coef, intercept - self.xbar_ @ coef.T
 
-    def _decompose_scatter(self, X: Matrix, codes: Codes) -> tuple[Floats, Floats, Floats]:
-        """Find deviations within classes, and singular values and right vectors of the standardised rows."""
+    def _decompose_scatter(self, X: Matrix, codes: Codes) -> Floats:
+        """Find coordinates in which the covariance within classes is the identity, from that covariance."""
         measured = counts.scatter(X, codes, None, len(self.classes_))
         self.means_ = measured.mean
         covariance = measured.covariance()
         deviation = self._deviation(np.sqrt(np.diag(covariance)))
-        values, vectors = linalg.eigh(covariance / np.outer(deviation, deviation))
-        return deviation, np.sqrt(np.maximum(values[::-1], 0.0)), vectors[:, ::-1]
+        correlations = covariance / np.outer(deviation, deviation)
+        # With no direction to leave out, any such coordinates will do: the singular values decide between them.
+        whitening = whiten(correlations, self.tol**2)
+        if whitening is not None:
+            return whitening / deviation[:, None]
+        values, vectors = linalg.eigh(correlations)
+        return self._scaled(deviation, np.sqrt(np.maximum(values[::-1], 0.0)), vectors[:, ::-1])
 
-    def _decompose_rows(self, X: Matrix, codes: Codes) -> tuple[Floats, Floats, Floats]:
+    def _scaled(self, deviation: Floats, singular: Floats, directions: Floats) -> Floats:
+        kept = singular > self.tol
+        made: Floats = directions[:, kept] / deviation[:, None] / singular[kept]
+        return made
+
+    def _decompose_rows(self, X: Matrix, codes: Codes) -> Floats:
+        """Find the same from the rows themselves."""
         measured = counts.moments(X, codes, None, len(self.classes_))
         self.means_ = measured.mean
         centred = X - self.means_[codes]
         deviation = self._deviation(np.sqrt(measured.square.sum(axis=0) / len(X)))
         _, singular, axes = linalg.svd(centred / deviation / np.sqrt(len(X)), full_matrices=False)
-        return deviation, singular, axes.T
+        return self._scaled(deviation, singular, axes.T)
 
     def _deviation(self, deviation: Floats) -> Floats:
         """Let a column that is constant within classes, up to rounding, stay as it is."""
