@@ -1,8 +1,8 @@
 """Gaussian discriminants against logistic regression: right assumptions win early, wrong ones lose for ever.
 
 Two Gaussian classes of one covariance have a logistic posterior, and so have two Poisson classes. Logistic regression
-assumes only that posterior. The discriminant also assumes that rows are Gaussian: where they are, it needs fewer of them;
-where they are skewed counts, it stops improving with more of them, and logistic regression passes it.
+assumes only that posterior. The discriminant also assumes that rows are Gaussian: where they are, it needs fewer of
+them; where they are skewed counts, it stops improving with more of them, and logistic regression passes it.
 """
 
 from __future__ import annotations

@@ -41,15 +41,24 @@ nb::object handed_over(std::vector<double> values, std::initializer_list<std::si
   return nb::cast(NewNumbers(kept->data(), shape, owner));
 }
 
+/// Memory that the core will fill, so that pages are first touched by the threads that use them.
+NewNumbers empty_numbers(std::initializer_list<std::size_t> shape) {
+  std::size_t count = 1;
+  for (const std::size_t length : shape) count *= length;
+  auto* const data = new double[count];
+  const nb::capsule owner(data, [](void* held) noexcept { delete[] static_cast<double*>(held); });
+  return NewNumbers(data, shape, owner);
+}
+
 nb::tuple sums(const Rows& x, const Codes& codes, std::optional<Weights> weights, Index classes,
                std::optional<double> threshold) {
-  ClassSums made;
+  const auto k = static_cast<std::size_t>(classes), d = static_cast<std::size_t>(x.columns());
+  NewNumbers total = empty_numbers({k}), made = empty_numbers({k, d});
   {
     const nb::gil_scoped_release released;
-    made = class_sums(x, classes_of(codes, weights, classes), threshold ? &*threshold : nullptr);
+    class_sums(x, classes_of(codes, weights, classes), threshold ? &*threshold : nullptr, total.data(), made.data());
   }
-  const auto k = static_cast<std::size_t>(classes), d = static_cast<std::size_t>(x.columns());
-  return nb::make_tuple(handed_over(std::move(made.total), {k}), handed_over(std::move(made.sums), {k, d}));
+  return nb::make_tuple(total, made);
 }
 
 nb::tuple moments(const Rows& x, const Codes& codes, std::optional<Weights> weights, Index classes, bool missing) {

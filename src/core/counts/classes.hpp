@@ -80,14 +80,22 @@ struct Piece {
   Index stride, first, columns;
 };
 
-/// Calls f(piece) for pieces that together are the block: a C-ordered matrix is one piece, read where it lies; a
-/// Fortran-ordered one is turned, a pack of columns at a time.
+/// How many columns to work at together, so that a few numbers for each of them and each class stay in the first cache.
+inline Index strip_columns(Index columns, Index classes) {
+  constexpr Index bytes = 24 * 1024, each = 2 * sizeof(double);
+  return std::min(padded(columns), std::max<Index>(4 * lanes, bytes / (each * classes) / lanes * lanes));
+}
+
+/// Calls f(piece) for pieces that together are the block: a C-ordered matrix is read where it lies, `strip` columns at
+/// a time; a Fortran-ordered one is turned, a pack of columns at a time.
 template <class T, class F>
-void each_piece(const DenseRows<T>& x, Block block, F&& f) {
-  f(Piece<T>{x.data() + block.first * x.stride(), x.stride(), 0, x.columns()});
+void each_piece(const DenseRows<T>& x, Block block, Index strip, F&& f) {
+  for (Index j = 0; j < x.columns(); j += strip) {
+    f(Piece<T>{x.data() + block.first * x.stride() + j, x.stride(), j, std::min(strip, x.columns() - j)});
+  }
 }
 template <class T, class F>
-void each_piece(const DenseColumns<T>& x, Block block, F&& f) {
+void each_piece(const DenseColumns<T>& x, Block block, Index, F&& f) {
   struct Turned;
   double* turned = scratch<Turned>(lanes * block.count);
   for (Index j = 0; j < x.columns(); j += lanes) {

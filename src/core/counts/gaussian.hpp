@@ -43,7 +43,7 @@ inline void gaussian_scores(const Rows& x, const double* base, const double* mea
         for (Index i = 0; i < block.count; ++i) {
           for (Index c = 0; c < k; ++c) z[(block.first + i) * k + c] = missing ? 0.0 : base[c];
         }
-        each_piece(dense, block, [&](auto piece) {
+        each_piece(dense, block, d + 1, [&](auto piece) {
           for (Index i = 0; i < block.count; ++i) {
             const auto* row = piece.data + i * piece.stride;
             for (Index c = 0; c < k; c += together) {
@@ -84,7 +84,7 @@ inline void class_distances(const Rows& x, const Classes& classes, const double*
     parallel_for(parts.count(), [&](Index part) {
       parts.each_block(part, [&](Block block) {
         std::fill_n(out + block.first, block.count, 0.0);
-        each_piece(dense, block, [&](auto piece) {
+        each_piece(dense, block, d + 1, [&](auto piece) {
           for (Index i = 0; i < block.count; ++i) {
             const auto* row = piece.data + i * piece.stride;
             const Index at = classes.codes[block.first + i] * wide + piece.first;

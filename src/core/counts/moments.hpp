@@ -3,9 +3,9 @@
 //     total_cj = sum s_i,   mean_cj = sum s_i x_ij / total_cj,   square_cj = sum s_i (x_ij - mean_cj)^2
 //
 // over the rows i of class c whose entry j is not missing (NaN); total is the same for all j where nothing is missing.
-// A block of rows is read twice while it is in the cache: for the sums of its classes, then for the squares around the
-// block's own means. Two such triples merge without cancellation (Chan, Golub and LeVeque 1983), which the difference
-// of mean squares and squared means does not do.
+// A strip of a block of rows is read twice while it is in the cache: for the sums of its classes, then for the squares
+// around the block's own means. Two such triples merge without cancellation (Chan, Golub and LeVeque 1983), which the
+// difference of mean squares and squared means does not do.
 #pragma once
 #include <vector>
 
@@ -58,7 +58,7 @@ class BlockMoments {
         squares_(totals_.size(), 0.0) {}
 
   template <bool Missing, class X>
-  void add(const X& x, Block block, const Classes& classes, Running& to) {
+  void add(const X& x, Block block, Index strip, const Classes& classes, Running& to) {
     seen_.clear();
     for (Index i = 0; i < block.count; ++i) {
       const auto c = static_cast<std::size_t>(classes.codes[block.first + i]);
@@ -66,9 +66,10 @@ class BlockMoments {
       here_[c] = 1;
       if (!Missing) totals_[c * static_cast<std::size_t>(wide_)] += classes.weight(block.first + i);
     }
-    each_piece(x, block, [&](auto piece) {
+    each_piece(x, block, strip, [&](auto piece) {
       each_row(piece, block, classes, [&](const auto* row, Pack weight, Index at) {
         each_pack(piece.columns, [&](Index j, auto get) {
+          __builtin_prefetch(row + 6 * piece.stride + j);  // a strip is too short for the processor to see ahead
           const Pack v = get(row + j);
           const Pack value = Missing ? where_present(v, v) : v;
           simd::store(means_.data() + at + j, simd::fma(weight, value, simd::load(means_.data() + at + j)));
@@ -127,14 +128,25 @@ class BlockMoments {
 
 template <bool Missing, class X>
 void dense_moments(const X& x, const Classes& classes, ClassMoments& made) {
-  const Index d = x.columns(), k = classes.count, wide = padded(d);
+  const Index d = x.columns(), k = classes.count, wide = padded(d), strip = strip_columns(d, k);
+  // It is a strip of a block that must stay in the cache, and merging blocks costs less the taller they are.
+  const Index tall = block_bytes / (strip * static_cast<Index>(sizeof(double)));
   const Parts parts(x, static_cast<double>(x.stored()), 6 * k * wide);
   std::vector<Running> running;
   for (Index part = 0; part < parts.count(); ++part) running.emplace_back(k * wide);
   parallel_for(parts.count(), [&](Index part) {
     BlockMoments moments(k, wide);
-    parts.each_block(
-        part, [&](Block block) { moments.add<Missing>(x, block, classes, running[static_cast<std::size_t>(part)]); });
+    Block together;
+    const auto add = [&] {
+      if (together.count > 0)
+        moments.add<Missing>(x, together, strip, classes, running[static_cast<std::size_t>(part)]);
+      together = {};
+    };
+    parts.each_block(part, [&](Block block) {
+      together = {together.count == 0 ? block.first : together.first, together.count + block.count};
+      if (together.count >= tall) add();
+    });
+    add();
   });
   for (std::size_t part = 1; part < running.size(); ++part) {
     running[0].merge(0, k * wide, running[part].total.data(), running[part].mean.data(), running[part].square.data());

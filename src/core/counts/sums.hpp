@@ -12,11 +12,6 @@
 
 namespace tutelage {
 
-struct ClassSums {
-  std::vector<double> total;  // k
-  std::vector<double> sums;   // k x d
-};
-
 namespace counts {
 
 template <class Get, class X>
@@ -24,7 +19,7 @@ void dense_sums(const X& x, const Classes& classes, Get&& value, double* out) {
   const Index d = x.columns(), k = classes.count, wide = padded(d);
   std::vector<double> sums(static_cast<std::size_t>(k * wide), 0.0);
   Parts(x, static_cast<double>(x.stored()), k * wide).add_sums(k * wide, sums.data(), [&](Block block, double* to) {
-    each_piece(x, block, [&](auto piece) {
+    each_piece(x, block, d + 1, [&](auto piece) {
       for (Index i = 0; i < block.count; ++i) {
         double* sum = to + classes.codes[block.first + i] * wide + piece.first;
         const Pack weight = simd::splat(classes.weight(block.first + i));
@@ -50,9 +45,8 @@ void sparse_sums(const Lines& lines, Index d, const Classes& classes, Get&& valu
   std::vector<Run> runs;  // in the order of classes
   for (Index c = 0; c < classes.count; ++c) {
     const Index here = rows.end(c) - rows.begin(c);
-    if (here == 0) continue;
-    const auto cuts = std::clamp<Index>(
-        static_cast<Index>(tasks * static_cast<double>(here) / static_cast<double>(classes.rows) + 0.5), 1, here);
+    const double wanted = here == 0 ? 1.0 : tasks * static_cast<double>(here) / static_cast<double>(classes.rows) + 0.5;
+    const Index cuts = std::clamp<Index>(static_cast<Index>(wanted), 1, std::max<Index>(1, here));
     for (Index r = 0; r < cuts; ++r) {
       runs.push_back({c, rows.begin(c) + r * here / cuts, rows.begin(c) + (r + 1) * here / cuts});
     }
@@ -62,7 +56,9 @@ void sparse_sums(const Lines& lines, Index d, const Classes& classes, Get&& valu
   parallel_for(static_cast<Index>(runs.size()), [&](Index task) {
     const auto r = static_cast<std::size_t>(task);
     double* to = out + runs[r].of_class * d;
-    if (!first_of_class(r)) {
+    if (first_of_class(r)) {
+      std::fill_n(to, d, 0.0);
+    } else {
       parts[r].assign(static_cast<std::size_t>(d), 0.0);
       to = parts[r].data();
     }
@@ -80,32 +76,30 @@ void sparse_sums(const Lines& lines, Index d, const Classes& classes, Get&& valu
 
 }  // namespace counts
 
-/// threshold may be null; then sums are of the numbers themselves. A threshold for a sparse matrix is at least zero.
-inline ClassSums class_sums(const Rows& x, const Classes& classes, const double* threshold) {
+/// Writes k totals and k x d sums. threshold may be null; then sums are of the numbers themselves. A threshold for a
+/// sparse matrix is at least zero.
+inline void class_sums(const Rows& x, const Classes& classes, const double* threshold, double* total, double* sums) {
   classes.check(x.rows());
   const Index d = x.columns();
-  ClassSums made{std::vector<double>(static_cast<std::size_t>(classes.count), 0.0),
-                 std::vector<double>(static_cast<std::size_t>(classes.count * d), 0.0)};
-  for (Index i = 0; i < classes.rows; ++i) made.total[static_cast<std::size_t>(classes.codes[i])] += classes.weight(i);
+  std::fill_n(total, classes.count, 0.0);
+  for (Index i = 0; i < classes.rows; ++i) total[classes.codes[i]] += classes.weight(i);
   const double limit = threshold == nullptr ? 0.0 : *threshold;
   const simd::Pack limits = simd::splat(limit), one = simd::splat(1.0);
   bool known = counts::with_dense(x, [&](const auto& dense) {
     if (threshold == nullptr) {
-      counts::dense_sums(dense, classes, [](simd::Pack v) { return v; }, made.sums.data());
+      counts::dense_sums(dense, classes, [](simd::Pack v) { return v; }, sums);
     } else {
-      counts::dense_sums(
-          dense, classes, [&](simd::Pack v) { return v > limits ? one : simd::Pack{}; }, made.sums.data());
+      counts::dense_sums(dense, classes, [&](simd::Pack v) { return v > limits ? one : simd::Pack{}; }, sums);
     }
   });
   known = known || counts::with_sparse(x, [&](const auto& lines) {
             if (threshold == nullptr) {
-              counts::sparse_sums(lines, d, classes, [](double v) { return v; }, made.sums.data());
+              counts::sparse_sums(lines, d, classes, [](double v) { return v; }, sums);
             } else {
-              counts::sparse_sums(lines, d, classes, [&](double v) { return v > limit ? 1.0 : 0.0; }, made.sums.data());
+              counts::sparse_sums(lines, d, classes, [&](double v) { return v > limit ? 1.0 : 0.0; }, sums);
             }
           });
   if (!known) throw std::invalid_argument("X must be a dense or a CSR matrix.");
-  return made;
 }
 
 }  // namespace tutelage

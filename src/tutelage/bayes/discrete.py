@@ -209,13 +209,20 @@ class BernoulliNB(_FeatureCountingNB):
         smoothed = self.feature_count_ + alpha
         whole = np.reshape(self.class_count_, (-1, 1)) + 2 * np.asarray(alpha)
         self.feature_log_prob_ = logarithm(smoothed) - logarithm(whole)
-        # Not log(1 - exp(log p)), which has no digit where p is near one.
-        self._absent = logarithm(np.maximum(whole - smoothed, 0.0)) - logarithm(whole)
+        self._absent: Floats | None = None
+
+    def _log_absent(self) -> Floats:
+        """Give log(1 - p), made when it is first needed; not from log p, which has no digit where p is near one."""
+        if self._absent is None:
+            alpha = self._check_alpha()
+            whole = np.reshape(self.class_count_, (-1, 1)) + 2 * np.asarray(alpha)
+            self._absent = logarithm(np.maximum(whole - self.feature_count_ - alpha, 0.0)) - logarithm(whole)
+        return self._absent
 
     def _joint(self, X: Matrix) -> Floats:
         if self.binarize is not None:
             X = _above(X, self.binarize)
-        there, absent = self.feature_log_prob_, self._absent
+        there, absent = self.feature_log_prob_, self._log_absent()
         if np.isfinite(there).all() and np.isfinite(absent).all():
             joint: Floats = self._product(X, there - absent) + absent.sum(axis=1)
         else:
