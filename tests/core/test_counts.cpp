@@ -139,6 +139,7 @@ TEST("counts and moments of classes") {
     for (const Index k : {1, 2, 5}) check_example(37, d, k);
   }
   check_example(1, 3, 4);
+  check_example(5, 0, 2);
   check_example(600, 20, 3);
   check_example(500, 300, 40);  // strips and blocks of several heights
 }

@@ -83,7 +83,8 @@ struct Piece {
 /// How many columns to work at together, so that a few numbers for each of them and each class stay in the first cache.
 inline Index strip_columns(Index columns, Index classes) {
   constexpr Index bytes = 24 * 1024, each = 2 * sizeof(double);
-  return std::min(padded(columns), std::max<Index>(4 * lanes, bytes / (each * classes) / lanes * lanes));
+  const Index fitting = bytes / (each * std::max<Index>(1, classes)) / lanes * lanes;
+  return std::min(padded(std::max<Index>(1, columns)), std::max<Index>(4 * lanes, fitting));
 }
 
 /// Calls f(piece) for pieces that together are the block: a C-ordered matrix is read where it lies, `strip` columns at
