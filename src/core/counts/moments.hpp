@@ -165,6 +165,7 @@ inline ClassMoments class_moments(const Rows& x, const Classes& classes, bool mi
   classes.check(x.rows());
   const auto size = static_cast<std::size_t>(classes.count * x.columns());
   ClassMoments made{std::vector<double>(size), std::vector<double>(size), std::vector<double>(size)};
+  if (size == 0) return made;
   const bool known = counts::with_dense(x, [&](const auto& dense) {
     if (missing) {
       counts::dense_moments<true>(dense, classes, made);
