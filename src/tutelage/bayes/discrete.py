@@ -209,15 +209,14 @@ class BernoulliNB(_FeatureCountingNB):
         smoothed = self.feature_count_ + alpha
         whole = np.reshape(self.class_count_, (-1, 1)) + 2 * np.asarray(alpha)
         self.feature_log_prob_ = logarithm(smoothed) - logarithm(whole)
-        self._absent: Floats | None = None
+        self._smoothing = alpha
 
     def _log_absent(self) -> Floats:
-        """Give log(1 - p), made when it is first needed; not from log p, which has no digit where p is near one."""
-        if self._absent is None:
-            alpha = self._check_alpha()
-            whole = np.reshape(self.class_count_, (-1, 1)) + 2 * np.asarray(alpha)
-            self._absent = logarithm(np.maximum(whole - self.feature_count_ - alpha, 0.0)) - logarithm(whole)
-        return self._absent
+        """Give log(1 - p); not from log p, which has no digit where p is near one."""
+        whole = np.reshape(self.class_count_, (-1, 1)) + 2 * np.asarray(self._smoothing)
+        absent: Floats = np.maximum(whole - self.feature_count_ - self._smoothing, 0.0)
+        absent = logarithm(absent) - logarithm(whole)
+        return absent
 
     def _joint(self, X: Matrix) -> Floats:
         if self.binarize is not None:
