@@ -214,9 +214,9 @@ class BernoulliNB(_FeatureCountingNB):
     def _log_absent(self) -> Floats:
         """Give log(1 - p); not from log p, which has no digit where p is near one."""
         whole = np.reshape(self.class_count_, (-1, 1)) + 2 * np.asarray(self._smoothing)
-        absent: Floats = np.maximum(whole - self.feature_count_ - self._smoothing, 0.0)
-        absent = logarithm(absent) - logarithm(whole)
-        return absent
+        absent = np.maximum(whole - self.feature_count_ - self._smoothing, 0.0)
+        made: Floats = logarithm(absent) - logarithm(whole)
+        return made
 
     def _joint(self, X: Matrix) -> Floats:
         if self.binarize is not None:
