@@ -9,6 +9,7 @@
 namespace nb = nanobind;
 
 void bind_coordinate(nb::module_& m);
+void bind_counts(nb::module_& m);
 void bind_curvature(nb::module_& m);
 void bind_losses(nb::module_& m);
 void bind_machine(nb::module_& m);

@@ -14,7 +14,14 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from tutelage.bayes import BernoulliNB, CategoricalNB, ComplementNB, GaussianNB, MultinomialNB, NaiveBayes
     from tutelage.certificate import Certificate, Reason
+    from tutelage.discriminant import (
+        GaussianDiscriminant,
+        GenerativeClassifier,
+        LinearDiscriminantAnalysis,
+        QuadraticDiscriminantAnalysis,
+    )
     from tutelage.features import Basis, Buckets, Conjunctions, OneHot, Polynomial, Squares, Standardise
     from tutelage.linear import (
         BridgeRegressor,
@@ -52,8 +59,16 @@ __version__ = "0.1.0"
 # Chapter -> the public names that live in it. A chapter is public too.
 CHAPTERS: dict[str, tuple[str, ...]] = {
     "base": (),
+    "bayes": ("BernoulliNB", "CategoricalNB", "ComplementNB", "GaussianNB", "MultinomialNB", "NaiveBayes"),
     "certificate": ("Certificate", "Reason"),
+    "counts": (),
     "datasets": (),
+    "discriminant": (
+        "GaussianDiscriminant",
+        "GenerativeClassifier",
+        "LinearDiscriminantAnalysis",
+        "QuadraticDiscriminantAnalysis",
+    ),
     "features": ("Basis", "Buckets", "Conjunctions", "OneHot", "Polynomial", "Squares", "Standardise"),
     "labels": (),
     "linear": (
@@ -97,19 +112,26 @@ _CHAPTER_OF = {name: chapter for chapter, names in CHAPTERS.items() for name in 
 
 __all__ = [
     "Basis",
+    "BernoulliNB",
     "BridgeRegressor",
     "Buckets",
+    "CategoricalNB",
     "Certificate",
+    "ComplementNB",
     "Conjunctions",
     "ERMClassifier",
     "ERMRegressor",
     "ElasticNet",
     "ElasticNetCV",
     "GammaRegressor",
+    "GaussianDiscriminant",
+    "GaussianNB",
+    "GenerativeClassifier",
     "HuberRegressor",
     "Lasso",
     "LassoCV",
     "LeastSquaresClassifier",
+    "LinearDiscriminantAnalysis",
     "LinearRegression",
     "LogisticRegression",
     "LogisticRegressionCV",
@@ -117,9 +139,12 @@ __all__ = [
     "MAPRegressor",
     "MultiTaskElasticNet",
     "MultiTaskLasso",
+    "MultinomialNB",
+    "NaiveBayes",
     "OneHot",
     "PoissonRegressor",
     "Polynomial",
+    "QuadraticDiscriminantAnalysis",
     "QuantileRegressor",
     "Reason",
     "Ridge",

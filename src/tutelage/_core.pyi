@@ -453,6 +453,66 @@ def least_squares(
     Least squares of several outputs without a penalty: the point, its certificate and the spectrum of X.
     """
 
+def class_sums(
+    rows: Rows,
+    codes: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+    weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)] | None,
+    classes: int,
+    threshold: float | None = None,
+) -> tuple:
+    """
+    The weight of each class and the weighted sums of its rows; with a threshold, of whether they exceed it.
+    """
+
+def class_moments(
+    rows: Rows,
+    codes: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+    weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)] | None,
+    classes: int,
+    missing: bool = False,
+) -> tuple:
+    """
+    Weights, means and sums of squared deviations of each column in each class; NaN is left out if missing.
+    """
+
+def class_scatter(
+    rows: Rows,
+    codes: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+    weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)] | None,
+    means: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)],
+    own: bool = False,
+) -> object:
+    """
+    The lower triangle of the scatter of rows around the means of their classes; one for each class if own.
+    """
+
+def gaussian_scores(
+    rows: Rows,
+    base: Annotated[NDArray[numpy.float64], dict(order="C", device="cpu", writable=False)],
+    means: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)],
+    precisions: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)],
+    missing: bool = False,
+) -> Annotated[NDArray[numpy.float64], dict(order="C")]:
+    """
+    base - 1/2 sum_j precision_j (x_j - mean_j)^2 of each row and class; NaN is left out if missing.
+    """
+
+def class_products(
+    rows: Rows,
+    table: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)],
+) -> Annotated[NDArray[numpy.float64], dict(order="C")]:
+    """
+    X table' for a table of classes; quick for sparse rows of very many columns.
+    """
+
+def class_distances(
+    rows: Rows,
+    codes: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+    means: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)],
+    precisions: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)],
+) -> Annotated[NDArray[numpy.float64], dict(order="C")]:
+    """sum_j precision_j (x_j - mean_j)^2 of each row for its own class."""
+
 def group_descent(
     h: Annotated[NDArray[numpy.float64], dict(order="C", device="cpu", writable=False)],
     g0: Annotated[NDArray[numpy.float64], dict(order="C", device="cpu", writable=False)],
