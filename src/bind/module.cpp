@@ -12,4 +12,5 @@ NB_MODULE(TUTELAGE_MODULE, m) {
   bind_risk(m);
   bind_curvature(m);
   bind_ridge_path(m);
+  bind_neighbours(m);
 }

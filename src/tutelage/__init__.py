@@ -38,6 +38,15 @@ if TYPE_CHECKING:
         lasso_path,
     )
     from tutelage.machine import get_threads, set_threads, show_versions, threads
+    from tutelage.neighbours import (
+        KNeighborsClassifier,
+        KNeighborsRegressor,
+        NearestNeighbors,
+        RadiusNeighborsClassifier,
+        RadiusNeighborsRegressor,
+        kneighbors_graph,
+        radius_neighbors_graph,
+    )
     from tutelage.risk import Risk, Solution, minimise
 
 __version__ = "0.1.0"
@@ -72,6 +81,15 @@ CHAPTERS: dict[str, tuple[str, ...]] = {
     "losses": (),
     "machine": ("get_threads", "set_threads", "show_versions", "threads"),
     "matrices": (),
+    "neighbours": (
+        "KNeighborsClassifier",
+        "KNeighborsRegressor",
+        "NearestNeighbors",
+        "RadiusNeighborsClassifier",
+        "RadiusNeighborsRegressor",
+        "kneighbors_graph",
+        "radius_neighbors_graph",
+    ),
     "parameters": (),
     "penalties": (),
     "risk": ("Risk", "Solution", "minimise"),
@@ -89,6 +107,8 @@ __all__ = [
     "ElasticNet",
     "ElasticNetCV",
     "GammaRegressor",
+    "KNeighborsClassifier",
+    "KNeighborsRegressor",
     "Lasso",
     "LassoCV",
     "LeastSquaresClassifier",
@@ -97,9 +117,12 @@ __all__ = [
     "LogisticRegressionCV",
     "MultiTaskElasticNet",
     "MultiTaskLasso",
+    "NearestNeighbors",
     "OneHot",
     "PoissonRegressor",
     "Polynomial",
+    "RadiusNeighborsClassifier",
+    "RadiusNeighborsRegressor",
     "Reason",
     "Ridge",
     "RidgeCV",
@@ -112,8 +135,10 @@ __all__ = [
     "__version__",
     "enet_path",
     "get_threads",
+    "kneighbors_graph",
     "lasso_path",
     "minimise",
+    "radius_neighbors_graph",
     "set_threads",
     "show_versions",
     "threads",
