@@ -157,7 +157,7 @@ class ProductSearch final : public Search {
   }
 
  private:
-  static constexpr Index block = 64, tile = 1024;
+  static constexpr Index block = 64, tile = 1024, group = 64;
   static constexpr std::size_t capacity = 1024;
   static std::size_t size_t(Index i) { return static_cast<std::size_t>(i); }
 
@@ -217,27 +217,26 @@ class ProductSearch final : public Search {
     return squared_distance(x_.row(row), list.point(x_.columns), x_.columns);
   }
 
-  /// Measures the waiting rows, nearest by v first, until no more than half of the list can matter (all, at the end).
+  /// Measures the waiting rows, nearest by v first, until no more than half of the list can matter (none, at the end).
   void measure(Waiting& list, Best& best, Index k, bool all) const {
     auto& entries = list.entries;
-    std::sort(entries.begin(), entries.end(),
-              [](const Candidate& a, const Candidate& b) { return a.v < b.v || (a.v == b.v && a.row < b.row); });
-    std::size_t next = 0;
-    const std::size_t least = all ? entries.size() : static_cast<std::size_t>(k + 8);
-    std::size_t end = entries.size();
-    const auto cut = [&] {
-      const float threshold = list.threshold(best.worst(), image_.scale);
-      while (end > next && entries[end - 1].v > threshold) --end;
-    };
-    for (cut(); next < end && (next < least || end - next > capacity / 2); ++next) {
-      const Index row = entries[next].row;
-      if (row == list.excluded) continue;
-      const double before = best.worst();
-      best.offer(rank(list, row), row);
-      if (best.worst() < before) cut();
+    const auto nearer = [](const Candidate& a, const Candidate& b) { return a.v < b.v; };
+    while (true) {
+      float threshold = list.threshold(best.worst(), image_.scale);
+      std::erase_if(entries, [=](const Candidate& one) { return one.v > threshold; });
+      if (entries.empty() || (!all && entries.size() <= capacity / 2)) return;
+      const auto part = static_cast<std::ptrdiff_t>(std::min(entries.size(), static_cast<std::size_t>(k + 8)));
+      std::nth_element(entries.begin(), entries.begin() + (part - 1), entries.end(), nearer);
+      std::sort(entries.begin(), entries.begin() + part, nearer);
+      for (auto one = entries.begin(); one != entries.begin() + part && one->v <= threshold; ++one) {
+        if (one->row == list.excluded) continue;
+        const double before = best.worst();
+        best.offer(rank(list, one->row), one->row);
+        if (best.worst() < before) threshold = list.threshold(best.worst(), image_.scale);
+      }
+      std::move(entries.end() - std::min(part, std::ssize(entries) - part), entries.end(), entries.begin());
+      entries.resize(entries.size() - static_cast<std::size_t>(part));
     }
-    entries.erase(entries.begin() + static_cast<std::ptrdiff_t>(end), entries.end());
-    entries.erase(entries.begin(), entries.begin() + static_cast<std::ptrdiff_t>(next));
   }
 
   template <class Take>
@@ -265,6 +264,13 @@ class ProductSearch final : public Search {
     });
   }
 
+  static bool any_near(const float* halves, const float* products, float most) {
+    int any = 0;
+#pragma omp simd reduction(| : any)
+    for (Index l = 0; l < group; ++l) any |= halves[l] - products[l] <= most;
+    return any != 0;
+  }
+
   /// Calls take(query, v, row) for every v that is at most limit(query); take says whether the limit may have changed.
   template <class Limit, class Take>
   void tiles(Index count, const float* images, Limit&& limit, Take&& take) const {
@@ -277,12 +283,9 @@ class ProductSearch final : public Search {
       for (Index i = 0; i < count; ++i) {
         const float* column = products.data() + i * rows;
         float most = limit(i);
-        constexpr Index group = 32;
         for (Index r = 0; r < rows; r += group) {
           const Index n = std::min(group, rows - r);
-          bool any = false;
-          for (Index l = 0; l < n; ++l) any |= halves[r + l] - column[r + l] <= most;
-          if (!any) continue;
+          if (n == group && !any_near(halves + r, column + r, most)) continue;
           for (Index l = r; l < r + n; ++l) {
             const float v = halves[l] - column[l];
             if (v <= most && take(i, v, first + l)) most = limit(i);

@@ -14,16 +14,26 @@ high dimensions, where all rows are about equally far.
 array([0])
 """
 
+from tutelage.neighbours.centroid import NearestCentroid
 from tutelage.neighbours.classify import KNeighborsClassifier, RadiusNeighborsClassifier
+from tutelage.neighbours.outlier import LocalOutlierFactor
 from tutelage.neighbours.regress import KNeighborsRegressor, RadiusNeighborsRegressor
+from tutelage.neighbours.selection import best_k, condensed, edited, predictions_for_every_k, scores_for_every_k
 from tutelage.neighbours.unsupervised import NearestNeighbors, kneighbors_graph, radius_neighbors_graph
 
 __all__ = [
     "KNeighborsClassifier",
     "KNeighborsRegressor",
+    "LocalOutlierFactor",
+    "NearestCentroid",
     "NearestNeighbors",
     "RadiusNeighborsClassifier",
     "RadiusNeighborsRegressor",
+    "best_k",
+    "condensed",
+    "edited",
     "kneighbors_graph",
+    "predictions_for_every_k",
     "radius_neighbors_graph",
+    "scores_for_every_k",
 ]

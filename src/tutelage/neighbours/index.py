@@ -96,7 +96,7 @@ class Index:
         rows = self._prepared.rows(self.X)
         self._power = HOMOGENEOUS.get(self._prepared.kernel, 0)
         self._factor = self._factor or (_factor(_largest(rows)) if self._power else 1.0)
-        self._rows = rows if self._factor == 1.0 else rows * self._factor
+        self._rows = rows if self._factor == 1.0 else rows.astype(np.float64) * self._factor
 
     def __len__(self) -> int:
         return int(self.X.shape[0]) if hasattr(self.X, "shape") else len(self.X)
@@ -145,6 +145,8 @@ class Index:
     def _ask_kernel(self, queries: Any, question: str, exclude: bool, *words: Any) -> Any:
         self._prepare()
         asked = self._rows if queries is None else self._prepared.rows(queries, queries=True)
+        if not sparse.issparse(asked):
+            asked = np.asarray(asked, dtype=np.float64)
         if queries is not None and self._power:
             if self._factor != 1.0:
                 asked = asked * self._factor
@@ -177,7 +179,10 @@ class Index:
     def _panels(self) -> Any:
         kernel, p = self._prepared.kernel, self._prepared.p
         return self._search(
-            "panels", lambda: _core.panel_search(self._rows, kernel, p, self.algorithm, max(1, self.leaf_size))
+            "panels",
+            lambda: _core.panel_search(
+                np.asarray(self._rows, dtype=np.float64), kernel, p, self.algorithm, max(1, self.leaf_size)
+            ),
         )
 
     def _worth_images(self, queries: int) -> bool:
@@ -265,12 +270,26 @@ def images(X: Floats) -> tuple[Floats, Floats, float]:
         return mean, none, scale
     centred = sample - mean
     most = min(160, d // 2)
-    vectors = np.linalg.qr(centred.T @ centred[:most].T)[0]
+    vectors = _orthonormal(centred[:most].T)
     for _ in range(3):
-        vectors = np.linalg.qr(centred.T @ (centred @ vectors))[0]
+        vectors = _orthonormal(centred.T @ (centred @ vectors))
     values, turn = np.linalg.eigh((centred @ vectors).T @ (centred @ vectors))
-    vectors = vectors @ turn[:, np.argsort(values)[::-1]]
+    vectors = vectors @ turn[:, np.argsort(values)[::-1]]  # still orthonormal: `turn` is
     return mean, np.ascontiguousarray(vectors[:, : _directions(centred, vectors, n)].T), scale
+
+
+def _orthonormal(columns: Floats) -> Floats:
+    """An orthonormal basis of the columns: by two Cholesky factors, which are a few products, where that is accurate."""
+    basis = columns
+    try:
+        for _ in range(2):
+            lower = np.linalg.cholesky(basis.T @ basis)
+            basis = np.linalg.solve(lower, basis.T).T
+        if np.abs(basis.T @ basis - np.eye(basis.shape[1])).max() < 1e-12:
+            return basis
+    except np.linalg.LinAlgError:
+        pass
+    return np.linalg.qr(columns)[0]
 
 
 def _directions(centred: Floats, vectors: Floats, n: int) -> int:

@@ -80,10 +80,12 @@ class Prepared:
     inward: Callable[[Floats], Floats] = field(default=lambda radii: radii)
 
     def rows(self, X: Any, *, queries: bool = False) -> Any:
-        """Give rows as the kernel compares them: float64 in C order, or CSR."""
+        """Give rows as the kernel compares them, in C order, or CSR: float64, but float32 rows that no map changed."""
         mapped = self.map(X, queries)
         if sparse.issparse(mapped):
             return mapped
+        if self.map is _same and not queries and getattr(mapped, "dtype", None) == np.float32:
+            return np.ascontiguousarray(mapped)
         return np.ascontiguousarray(mapped, dtype=np.float64)
 
 
