@@ -258,16 +258,18 @@ bool triangle_holds(const M& m) {
 
 // ---- loops --------------------------------------------------------------------------------------------------------
 
+// Through types that may lie anywhere: of a memcpy GCC 12 makes a detour over the stack.
 TUTELAGE_INLINE Lanes load_lanes(const double* p) {
-  Lanes v;
-  std::memcpy(&v, p, sizeof v);
-  return v;
+  typedef double Loose __attribute__((vector_size(width * sizeof(double)), aligned(8), may_alias));
+  return *reinterpret_cast<const Loose*>(p);
 }
 TUTELAGE_INLINE Lanes load_lanes(const float* p) {
-  typedef float Floats __attribute__((vector_size(width * sizeof(float))));
-  Floats v;
-  std::memcpy(&v, p, sizeof v);
-  return __builtin_convertvector(v, Lanes);
+  if constexpr (simd::lanes == width) {
+    return (Lanes)simd::load(p);
+  } else {
+    typedef float Loose __attribute__((vector_size(width * sizeof(float)), aligned(4), may_alias));
+    return __builtin_convertvector(*reinterpret_cast<const Loose*>(p), Lanes);
+  }
 }
 TUTELAGE_INLINE Lanes splat_lanes(double a) { return a - Lanes{}; }
 

@@ -10,12 +10,13 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 import numpy as np
 from scipy import sparse
 from sklearn.neighbors import sort_graph_by_row_values
-from sklearn.utils import check_array
+from sklearn.utils import check_array, check_consistent_length
 from sklearn.utils.validation import check_is_fitted, check_non_negative
 
 from tutelage.base import Accepts, Estimator, is_sparse
 from tutelage.neighbours.index import Index
 from tutelage.neighbours.metrics import BALLS, BOXES, BRUTE, SPARSE, VALID
+from tutelage.neighbours.mixed import as_codes, as_strings
 from tutelage.parameters import Arrays, Count, Interval, fitted
 from tutelage.parameters.rules import AnyCallable, Has, Options
 
@@ -63,6 +64,22 @@ class Neighbourly(Estimator):
         tags.input_tags.positive_only = tags.input_tags.pairwise
         tags.input_tags.allow_nan = isinstance(self.metric, str) and self.metric in {"nan_euclidean", "gower"}
         return tags
+
+    def _check_arrays(self, *arrays: Any, **options: Any) -> Any:
+        if isinstance(self.metric, str) and self.metric == "gower":
+            known = None if options.get("reset", True) else self._vocabulary
+            rows, self._vocabulary = as_codes(arrays[0], known)
+            return super()._check_arrays(rows, *arrays[1:], **options)
+        if not isinstance(self.metric, str) or self.metric != "edit":
+            return super()._check_arrays(*arrays, **options)
+        strings = as_strings(arrays[0])
+        if options.get("reset", True):
+            self.n_features_in_ = 1
+        if len(arrays) == 1:
+            return strings
+        y = np.asarray(arrays[1])
+        check_consistent_length(strings, y)
+        return strings, y
 
     def _tidy(self, X: Matrix) -> Matrix:
         return X if self._precomputed() else super()._tidy(X)
@@ -129,6 +146,8 @@ class Neighbourly(Estimator):
             self.effective_metric_ = name or "minkowski"
             if name is None:
                 params.update(p=p, w=weights)
+        if isinstance(self.metric, str) and self.metric == "gower" and getattr(self, "_vocabulary", None):
+            params["categorical"] = sorted({*params.get("categorical", ()), *self._vocabulary})
         self.effective_metric_params_ = params
 
     def _check_sparse(self) -> None:
@@ -143,7 +162,7 @@ class Neighbourly(Estimator):
 
     def _choose(self, X: Matrix) -> str:
         """The algorithm: as asked, or the cheapest."""
-        if is_sparse(X):
+        if is_sparse(X) or X.ndim == 1:  # strings
             return "brute"
         if self.algorithm != "auto":
             return self.algorithm

@@ -51,7 +51,7 @@ def _not_for_novelty(model: Any) -> bool:
     return True
 
 
-class LocalOutlierFactor(KNearest, OutlierMixin):  # type: ignore[misc]
+class LocalOutlierFactor(OutlierMixin, KNearest):  # type: ignore[misc]
     """Tell outliers by the density of the data around them and around their neighbours.
 
     Examples
@@ -128,8 +128,12 @@ class LocalOutlierFactor(KNearest, OutlierMixin):  # type: ignore[misc]
         y : ignored
             Present by convention.
         """
-        self.fit(X)
-        return np.where(self.negative_outlier_factor_ < self.offset_, -1, 1)
+        return self.fit(X)._predict()
+
+    def _predict(self, X: Any = None) -> Any:
+        if X is None:
+            return np.where(self.negative_outlier_factor_ < self.offset_, -1, 1)
+        return np.where(self.decision_function(X) < 0, -1, 1)
 
     @_only_for_novelty("predict")
     def predict(self, X: Any = None) -> Any:
@@ -140,7 +144,7 @@ class LocalOutlierFactor(KNearest, OutlierMixin):  # type: ignore[misc]
         X : array, sparse matrix or frame of shape (queries, d)
             New rows.
         """
-        return np.where(self.decision_function(X) < 0, -1, 1)
+        return self._predict(X)
 
     @_only_for_novelty("decision_function")
     def decision_function(self, X: Any) -> Floats:
