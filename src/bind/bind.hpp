@@ -16,4 +16,5 @@ void bind_matrices(nb::module_& m);
 void bind_neighbours(nb::module_& m);
 void bind_penalties(nb::module_& m);
 void bind_ridge_path(nb::module_& m);
+void bind_group_descent(nb::module_& m);
 void bind_risk(nb::module_& m);

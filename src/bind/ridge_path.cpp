@@ -118,15 +118,25 @@ void bind_ridge_path(nb::module_& m) {
           "alphas).");
 
   nb::class_<Spectrum>(m, "Spectrum", "The singular values of a matrix, found when they are asked for.")
-      .def("values", [](Spectrum& self) {
-        Vector values;
-        {
-          const nb::gil_scoped_release released;
-          values = self.values();
-        }
-        const std::size_t size = values.size();
-        return give<1>(std::move(values), {size});
-      });
+      .def("values",
+           [](Spectrum& self) {
+             Vector values;
+             {
+               const nb::gil_scoped_release released;
+               values = self.values();
+             }
+             const std::size_t size = values.size();
+             return give<1>(std::move(values), {size});
+           })
+      .def(
+          "moments",
+          [](const Spectrum& self) {
+            Vector gram = self.gram(), means = self.means();
+            const std::size_t side = means.size();
+            return nb::make_tuple(give<2>(std::move(gram), {side, side}), give<1>(std::move(means), {side}));
+          },
+          "The Gram matrix of the centred X over the sum of the weights, its lower triangle, and the means; both empty "
+          "where the fit did not make them.");
 
   m.def(
       "least_squares",

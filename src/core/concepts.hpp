@@ -152,8 +152,8 @@ class AnyPenalty {
   // Duality: conjugate(v) = sup_w v.w - value(w); dual_scale(v) is the largest t in [0, 1] with conjugate(t v) finite.
   virtual double conjugate(const double* v, Index k, Index d) const = 0;
   virtual double dual_scale(const double* v, Index k, Index d) const = 0;
-  /// Of a separable penalty: whether conjugate is infinite at v_j = v however small v is, so that no scale helps.
-  virtual bool pinned(Index, double) const { return false; }
+  /// Whether conjugate is infinite where v_j = v, however small v is, so that no scale helps. d columns.
+  virtual bool pinned(Index /* j */, Index /* d */, double /* v */) const { return false; }
   /// Distance (maximum norm) from -g to the subdifferential of the penalty at w: zero at a stationary point.
   virtual double stationarity(const double* w, const double* g, Index k, Index d) const = 0;
 };

@@ -438,6 +438,10 @@ class Spectrum:
     """The singular values of a matrix, found when they are asked for."""
 
     def values(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]: ...
+    def moments(self) -> tuple:
+        """
+        The Gram matrix of the centred X over the sum of the weights, its lower triangle, and the means; both empty where the fit did not make them.
+        """
 
 def least_squares(
     rows: Rows,
@@ -447,4 +451,19 @@ def least_squares(
 ) -> tuple:
     """
     Least squares of several outputs without a penalty: the point, its certificate and the spectrum of X.
+    """
+
+def group_descent(
+    h: Annotated[NDArray[numpy.float64], dict(order="C", device="cpu", writable=False)],
+    g0: Annotated[NDArray[numpy.float64], dict(order="C", device="cpu", writable=False)],
+    square: float,
+    l1: float,
+    l2: float,
+    start: Annotated[NDArray[numpy.float64], dict(order="C", device="cpu", writable=False)],
+    tol: float,
+    max_rounds: int,
+    time_limit: float,
+) -> tuple:
+    """
+    Squared loss of several targets with a penalty on the norm of each feature's coefficients, from the sums of squares and products: the coefficients by features, and the certificate.
     """

@@ -129,6 +129,9 @@ class Estimator(Declared, _BaseEstimator):
 
     accepts: ClassVar[Accepts] = Accepts()
 
+    if TYPE_CHECKING:  # set by scikit-learn's validation, and documented there
+        n_features_in_: int = fitted()
+
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = self.accepts.sparse

@@ -17,8 +17,9 @@ import os
 import platform
 import sys
 from contextlib import contextmanager
+from functools import cache
 from importlib import metadata
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -101,6 +102,24 @@ def versions() -> dict[str, str]:
     for package in ("numpy", "scipy", "scikit-learn", "polars", "narwhals"):
         table[package] = metadata.version(package)
     return table
+
+
+@cache
+def _blas() -> Any:
+    from threadpoolctl import ThreadpoolController
+
+    return ThreadpoolController().select(user_api="blas")
+
+
+@contextmanager
+def serial_blas() -> Iterator[None]:
+    """Hold NumPy's and SciPy's BLAS at one thread inside a ``with`` block.
+
+    For fits that factor small matrices in Python between native passes: threads of two pools would wait for each other,
+    a hundred times longer than the work takes, and sums would depend on their number.
+    """
+    with _blas().limit(limits=1):
+        yield
 
 
 def show_versions() -> None:

@@ -154,9 +154,13 @@ def minimise(
         Coefficients, intercept and certificate.
     """
     targets = np.ascontiguousarray(y, dtype=np.float64)
+    _check_numbers("y", targets, X)
     loss = native_loss(risk.loss, scores_of(risk, targets), targets)
     penalty = native_penalty(risk.penalty)
     weight = None if sample_weight is None else np.ascontiguousarray(sample_weight, dtype=np.float64)
+    if weight is not None:
+        _check_numbers("sample_weight", weight, X)
+        _check_weights(weight)
     begin = None if start is None else np.ascontiguousarray(start, dtype=np.float64).ravel()
     solvers.check(solver, loss, penalty)
     limits = (tol, max_rounds, math.inf if time_limit is None else time_limit)
@@ -167,16 +171,46 @@ def minimise(
         coef, b, facts = _core.coordinate_descent(
             handle, targets.ravel(), weight, loss, penalty, risk.fit_intercept, coefficients, b, *limits
         )
+        _check_answer(coef, facts, X)
         return Solution(coef, b, certificate_from(facts))
     point, facts = _core.minimise(
         matrices.rows(X), targets.ravel(), weight, loss, penalty, risk.fit_intercept, begin, solver, *limits
     )
+    _check_answer(point, facts, X)
     columns, scores = X.shape[1], loss.scores
     coef = point[: scores * columns].reshape(scores, columns)
     intercept = point[scores * columns :] if risk.fit_intercept else np.zeros(scores)
     if scores == 1:
         return Solution(coef[0], float(intercept[0]), certificate_from(facts))
     return Solution(coef, intercept, certificate_from(facts))
+
+
+def _check_numbers(name: str, values: Floats, X: Any) -> None:
+    """Raise an error unless there is a finite number for each row of X."""
+    if values.ndim == 0 or values.shape[0] != X.shape[0]:
+        found = "is a single number" if values.ndim == 0 else f"has {values.shape[0]} rows"
+        raise ValueError(f"{name} {found} where X has {X.shape[0]}; give one for each row of X.")
+    if not np.isfinite(values).all():
+        at = int(np.flatnonzero(~np.isfinite(values))[0])
+        raise ValueError(f"{name} has {values.flat[at]} at place {at}; remove the rows that are not known.")
+
+
+def _check_weights(weight: Floats) -> None:
+    """Raise an error where a weight is negative or none is positive."""
+    if (weight < 0).any():
+        raise ValueError(f"sample_weight has {weight.min()}; weights must not be negative.")
+    if not (weight > 0).any():
+        raise ValueError("sample_weight is zero for every row; at least one must be positive.")
+
+
+def _check_answer(coef: Floats, facts: dict[str, Any], X: Any) -> None:
+    """Raise an error where the answer is not a number because X is not: no fit pays for looking at X beforehand."""
+    if not np.isnan(facts["primal"]) and np.isfinite(coef).all():
+        return
+    values = X.data if hasattr(X, "indptr") or hasattr(X, "tocsr") else np.asarray(X)
+    if not np.isfinite(values).all():
+        raise ValueError("X has NaN or infinity in it; impute those values or remove their rows.")
+    raise ValueError("X has numbers too large for their products; divide its columns by their size.")
 
 
 def scores_of(risk: Risk, targets: Floats) -> int:

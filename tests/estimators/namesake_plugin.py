@@ -2,7 +2,8 @@
 
 Loaded by ``pytest -p namesake_plugin --pyargs sklearn.linear_model.tests.test_ridge``, it puts every public name of
 ours that scikit-learn has too in the place of theirs, before the test modules are imported. ``--namesake-report`` names
-the file that gets the outcome of every test, and whether it made or fitted one of our learners.
+the file that gets the outcome of every test, and whether it made or fitted one of our learners;
+``--namesake-left-out`` tests not to run.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from __future__ import annotations
 import importlib
 import json
 import sys
+from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
 
@@ -90,6 +92,13 @@ def pytest_report_header() -> str:
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--namesake-report", default="")
+    parser.addoption("--namesake-left-out", action="append", default=[])
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave out tests of code that is not ours, which would only take time."""
+    patterns = config.getoption("--namesake-left-out")
+    items[:] = [item for item in items if not any(fnmatchcase(_name(item.nodeid), each) for each in patterns)]
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -99,7 +108,7 @@ def pytest_runtest_setup() -> None:
 
 
 def pytest_runtest_logreport(report: pytest.TestReport) -> None:
-    name = report.nodeid.rpartition("::")[2] if "[" not in report.nodeid else _with_parameters(report.nodeid)
+    name = _name(report.nodeid)
     entry = outcomes.setdefault(name, {"outcome": "passed", "touched": False, "text": ""})
     entry["touched"] = entry["touched"] or touched
     if report.skipped and entry["outcome"] == "passed":
@@ -108,7 +117,7 @@ def pytest_runtest_logreport(report: pytest.TestReport) -> None:
         entry["outcome"], entry["text"] = "failed", str(report.longreprtext)[-1500:]
 
 
-def _with_parameters(nodeid: str) -> str:
+def _name(nodeid: str) -> str:
     head, bracket, parameters = nodeid.partition("[")
     return head.rpartition("::")[2] + bracket + parameters
 

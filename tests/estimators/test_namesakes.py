@@ -49,7 +49,10 @@ def run(module: str, folder: Path) -> dict[str, dict[str, Any]]:
         "-p",
         "no:xdist",
     ]
-    command += ["-c", str(empty), "--rootdir", str(folder), "--namesake-report", str(report), "--pyargs", module]
+    command += ["-c", str(empty), "--rootdir", str(folder), "--namesake-report", str(report)]
+    # fnmatch reads a bracket as a set of characters
+    command += [f"--namesake-left-out={each.replace('[', '[[]')}" for each in MODULES[module].get("left_out", [])]
+    command += ["--pyargs", module]
     answer = subprocess.run(
         command, cwd=folder, env=os.environ | {"PYTHONPATH": search_path}, capture_output=True, text=True, check=False
     )
@@ -91,7 +94,13 @@ def test_scikit_learns_own_tests(module: str, tmp_path: Path) -> None:
     assert not unexpected, f"{len(unexpected)} of {len(ours)} tests fail:\n" + "\n".join(unexpected) + f"\n{shown}"
     assert not stale, f"these are listed as failing but pass: {stale}"
     run_of_ours = [name for name, entry in ours.items() if entry["outcome"] != "skipped"]
-    assert len(failed) <= MOST_EXCUSED * len(run_of_ours)
+    assert len(run_of_ours) >= MODULES[module]["ours"]
+    assert len(failed) <= MODULES[module]["failing"]
+
+
+def test_few_are_excused() -> None:
+    failing, ours = (sum(module[name] for module in MODULES.values()) for name in ("failing", "ours"))
+    assert failing <= MOST_EXCUSED * ours
 
 
 def test_every_excuse_is_one_of_those_allowed() -> None:

@@ -28,7 +28,17 @@ from tutelage.neighbours.metrics import BALLS, BOXES
 
 rng = np.random.default_rng(7)
 BOOLEAN = ("jaccard", "dice", "rogerstanimoto", "russellrao", "sokalsneath", "yule")
-REAL = ("euclidean", "sqeuclidean", "manhattan", "chebyshev", "canberra", "braycurtis", "cosine", "correlation", "hamming")
+REAL = (
+    "euclidean",
+    "sqeuclidean",
+    "manhattan",
+    "chebyshev",
+    "canberra",
+    "braycurtis",
+    "cosine",
+    "correlation",
+    "hamming",
+)
 
 
 def by_hand(distances: Any, k: int) -> tuple[Any, Any]:
@@ -62,7 +72,9 @@ def test_products_find_what_brute_force_finds(kind: type, basis: int) -> None:
     panels = _core.panel_search(X.astype(float), "euclidean", 2.0, "brute", 1)
     for found, wanted in zip(search.nearest(Q, False, 40), panels.nearest(Q, False, 40), strict=True):
         np.testing.assert_array_equal(found, wanted)
-    for found, wanted in zip(search.nearest(X[:50].astype(float), True, 3), panels.nearest(X[:50].astype(float), True, 3), strict=True):
+    for found, wanted in zip(
+        search.nearest(X[:50].astype(float), True, 3), panels.nearest(X[:50].astype(float), True, 3), strict=True
+    ):
         np.testing.assert_array_equal(found, wanted)
     radii = np.linspace(0, 3, len(Q))
     for found, wanted in zip(search.within(Q, False, radii, True), panels.within(Q, False, radii, True), strict=True):
@@ -124,7 +136,9 @@ def test_a_metric_is_what_its_name_says(metric: str) -> None:
 @pytest.mark.parametrize("metric", BOOLEAN)
 def test_a_boolean_metric_is_what_its_name_says(metric: str) -> None:
     X, Q = rng.random((200, 12)) < 0.4, rng.random((15, 12)) < 0.4
-    distances, _ = NearestNeighbors(metric=metric, algorithm="brute").fit(X.astype(float)).kneighbors(Q.astype(float), 9)
+    distances, _ = (
+        NearestNeighbors(metric=metric, algorithm="brute").fit(X.astype(float)).kneighbors(Q.astype(float), 9)
+    )
     np.testing.assert_allclose(distances, by_hand(cdist(Q, X, metric), 9)[0], rtol=1e-12)
 
 
@@ -151,7 +165,10 @@ def test_metrics_with_parameters(metric: str, params: dict[str, Any]) -> None:
 def test_haversine_is_the_angle_between_places() -> None:
     places = np.radians(np.stack([rng.uniform(-90, 90, 200), rng.uniform(-180, 180, 200)], axis=1))
     gap = places[:20, None] - places[None]
-    half = np.sin(gap[..., 0] / 2) ** 2 + np.cos(places[:20, 0])[:, None] * np.cos(places[:, 0]) * np.sin(gap[..., 1] / 2) ** 2
+    half = (
+        np.sin(gap[..., 0] / 2) ** 2
+        + np.cos(places[:20, 0])[:, None] * np.cos(places[:, 0]) * np.sin(gap[..., 1] / 2) ** 2
+    )
     for algorithm in ("brute", "ball_tree"):
         distances, _ = NearestNeighbors(metric="haversine", algorithm=algorithm).fit(places).kneighbors(places[:20], 8)
         np.testing.assert_allclose(distances, np.sort(2 * np.arcsin(np.sqrt(half)), axis=1)[:, :8], atol=1e-7)
@@ -273,7 +290,9 @@ def test_strings_are_compared_by_edits() -> None:
                 row.append(min(above[j - 1] + (x != z), above[j] + 1, row[j - 1] + 1))
         return row[-1]
 
-    words = ["", "kitten", "sitting", "mitten", "naïve", "naive", "😀a", "a"] + ["".join(rng.choice(list("abc"), 5)) for _ in range(40)]
+    words = ["", "kitten", "sitting", "mitten", "naïve", "naive", "😀a", "a"] + [
+        "".join(rng.choice(list("abc"), 5)) for _ in range(40)
+    ]
     distances, rows = Index(np.array(words, dtype=object), "edit", {}, "brute").nearest(None, 6)
     wanted = np.array([[reference(a, b) for b in words] for a in words], dtype=float)
     for found, reference_value in zip((distances, rows), by_hand(wanted, 6), strict=True):
@@ -294,7 +313,9 @@ def test_gower_leaves_missing_values_out() -> None:
 def test_gower_reads_tables_of_numbers_and_categories() -> None:
     import pandas as pd
 
-    table = pd.DataFrame({"age": [20.0, 30.0, None, 40.0], "town": ["Rome", None, "Oslo", "Rome"], "pet": ["cat", "cat", "dog", "dog"]})
+    table = pd.DataFrame(
+        {"age": [20.0, 30.0, None, 40.0], "town": ["Rome", None, "Oslo", "Rome"], "pet": ["cat", "cat", "dog", "dog"]}
+    )
     model = KNeighborsClassifier(1, metric="gower").fit(table, ["a", "b", "c", "d"])
     distances, rows = model.kneighbors(pd.DataFrame({"age": [40.0], "town": ["Bonn"], "pet": ["cat"]}), 4)
     np.testing.assert_array_equal(rows, [[1, 0, 3, 2]])
@@ -322,10 +343,14 @@ def test_a_function_of_two_rows_is_a_metric(exclude: bool) -> None:
     X = whole_numbers(40, 3)
     called = Index(X, lambda a, b: np.abs(a - b).sum(), {}, "brute")
     named = Index(X, "manhattan", {}, "brute")
-    for found, wanted in zip(called.nearest(None, 5, exclude=exclude), named.nearest(None, 5, exclude=exclude), strict=True):
+    for found, wanted in zip(
+        called.nearest(None, 5, exclude=exclude), named.nearest(None, 5, exclude=exclude), strict=True
+    ):
         np.testing.assert_array_equal(found, wanted)
     radii = np.full(40, 2.0)
-    for found, wanted in zip(called.within(None, radii, exclude=exclude), named.within(None, radii, exclude=exclude), strict=True):
+    for found, wanted in zip(
+        called.within(None, radii, exclude=exclude), named.within(None, radii, exclude=exclude), strict=True
+    ):
         np.testing.assert_array_equal(found, wanted)
 
 

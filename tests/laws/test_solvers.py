@@ -193,18 +193,54 @@ def test_layouts_hold_the_same_numbers(name: str, loss: Loss, penalty: Penalty) 
 # ---- threads ----
 
 
-@NAMED
+EVERY_SOLVER: list[tuple[str, Loss, Penalty]] = [*SENTENCES, ("lbfgs", losses.Logistic(), penalties.L2(0.01))]
+
+
+def layouts_of(X: np.ndarray) -> dict[str, Any]:
+    """Each way in which a solver reads X; sparse ones hold half of the numbers."""
+    thin = np.where(np.abs(X) < 0.7, 0, X)
+    long = sparse.csr_matrix(thin)
+    long.indices, long.indptr = long.indices.astype(np.int64), long.indptr.astype(np.int64)
+    return {
+        "C": X,
+        "F": np.asfortranarray(X),
+        "float32": X.astype(np.float32),
+        "CSR": sparse.csr_matrix(thin),
+        "CSC": sparse.csc_matrix(thin),
+        "CSR, 64-bit indices": long,
+        "CSC, 64-bit indices": long.tocsc(),
+    }
+
+
+@pytest.mark.parametrize(("name", "loss", "penalty"), EVERY_SOLVER, ids=str)
 def test_the_number_of_threads_changes_no_bit(name: str, loss: Loss, penalty: Penalty) -> None:
+    # 16,000 rows are several blocks of rows, 4,096 or fewer each, in several parts of 30,000 entries.
     X, y = data(loss, n=16000, d=10)
-    thin = np.where(np.abs(X) < 0.8, 0, X)
-    for layout in (X, np.asfortranarray(X), sparse.csr_matrix(thin), sparse.csc_matrix(thin)):
+    for layout, matrix in layouts_of(X).items():
         answers = set()
         for count in (1, 2, 7):
             with threads(count):
-                solution = minimise(Risk(loss, penalty), layout, y, solver=name, tol=1e-6, max_rounds=3)
+                solution = minimise(Risk(loss, penalty), matrix, y, solver=name, tol=1e-6, max_rounds=2)
             proof = solution.certificate
             answers.add((solution.coef.tobytes(), np.asarray(solution.intercept).tobytes(), proof.primal, proof.gap))
-        assert len(answers) == 1, type(layout)
+        assert len(answers) == 1, layout
+
+
+@pytest.mark.parametrize("shape", [(60, 20000), (3000, 600)], ids=str)
+def test_nor_on_many_columns(shape: tuple[int, int]) -> None:
+    X, y = data(losses.Logistic(), *shape)
+    for layout, matrix in {key: layouts_of(X)[key] for key in ("C", "F", "CSC")}.items():
+        for name, loss, penalty in [
+            ("coordinate_descent", losses.Logistic(), penalties.L1(0.05)),
+            ("coordinate_descent", losses.Squared(), penalties.L1(0.05)),
+            ("truncated_newton", losses.Logistic(), penalties.L2(0.1)),
+        ]:
+            answers = set()
+            for count in (1, 2, 7):
+                with threads(count):
+                    solution = minimise(Risk(loss, penalty), matrix, y, solver=name, tol=1e-3, max_rounds=3)
+                answers.add((solution.coef.tobytes(), solution.certificate.primal, solution.certificate.gap))
+            assert len(answers) == 1, (layout, name)
 
 
 # ---- the intercept ----

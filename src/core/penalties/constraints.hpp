@@ -20,7 +20,7 @@ class LInfinity final : public JointPenalty {
   }
 
   PenaltyFacts facts() const override {
-    return {.name = "l_infinity", .formula = "strength max |w|", .has_conjugate = true};
+    return {.name = "l_infinity", .formula = "strength max |w|", .has_conjugate = true, .scales_dual = strength > 0};
   }
   double value(const double* w, Index k, Index d) const override {
     return strength == 0 ? 0 : strength * largest_magnitude(w, k * d);
@@ -38,6 +38,7 @@ class LInfinity final : public JointPenalty {
     const double size = sum_of_magnitudes(v, k * d);
     return size > strength ? strength / size : 1;
   }
+  bool pinned(Index, Index, double v) const override { return strength == 0 && v != 0; }
   /// The subgradients are strength times the averages of sign(w_j) e_j over the largest |w_j|. The least distance is
   /// the least t for which some of them is within t of -g, found by bisection.
   double stationarity(const double* w, const double* g, Index k, Index d) const override {

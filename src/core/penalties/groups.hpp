@@ -21,9 +21,9 @@ class GroupL2 final : public JointPenalty {
       for (const Index column : group) {
         if (column < 0) throw std::invalid_argument("groups names column " + std::to_string(column));
         highest_ = std::max(highest_, column);
-        grouped_.resize(std::size_t(highest_ + 1), 0);
-        if (grouped_[std::size_t(column)]++)
-          throw std::invalid_argument("groups has column " + std::to_string(column) + " twice");
+        group_of_.resize(std::size_t(highest_ + 1), -1);
+        if (grouped(column)) throw std::invalid_argument("groups has column " + std::to_string(column) + " twice");
+        group_of_[std::size_t(column)] = Index(&group - groups_.data());
       }
     }
     for (const double weight : weights_)
@@ -38,7 +38,8 @@ class GroupL2 final : public JointPenalty {
     return {.name = "group_l2",
             .formula = "strength sum_g weight_g |w_g| + l2 sum w^2 / 2",
             .strong_convexity = l2,
-            .has_conjugate = true};
+            .has_conjugate = true,
+            .scales_dual = l2 > 0 || (groups_.empty() && strength > 0 && every_weight_counts())};
   }
   static constexpr auto parameters() {
     return std::array{
@@ -107,6 +108,13 @@ class GroupL2 final : public JointPenalty {
     }
     return scale;
   }
+  /// A coefficient in no group, or in one of weight zero, has no price.
+  bool pinned(Index j, Index d, double v) const override {
+    if (l2 > 0 || v == 0) return false;
+    const Index column = j % d;
+    if (groups_.empty()) return strength * weight(column) == 0;
+    return !grouped(column) || strength * weight(group_of_[std::size_t(column)]) == 0;
+  }
   double stationarity(const double* w, const double* g, Index k, Index d) const override {
     double worst = 0;
     for (Index j = 0; j < (groups_.empty() ? 0 : k * d); ++j)
@@ -125,7 +133,10 @@ class GroupL2 final : public JointPenalty {
   }
 
  private:
-  bool grouped(Index column) const { return column <= highest_ && grouped_[std::size_t(column)]; }
+  bool every_weight_counts() const {
+    return std::all_of(weights_.begin(), weights_.end(), [](double weight) { return weight > 0; });
+  }
+  bool grouped(Index column) const { return column <= highest_ && group_of_[std::size_t(column)] >= 0; }
   template <class Body>
   void for_each_of(Index group, Index k, Index d, Body&& body) const {
     for (Index c = 0; c < k; ++c) {
@@ -143,7 +154,7 @@ class GroupL2 final : public JointPenalty {
 
   std::vector<std::vector<Index>> groups_;
   std::vector<double> weights_;
-  std::vector<char> grouped_;  // by column: whether it is in a group
+  std::vector<Index> group_of_;  // by column, -1 for none
   Index highest_ = -1;
 };
 

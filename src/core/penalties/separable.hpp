@@ -164,7 +164,7 @@ class SeparableOf final : public AnyPenalty {
     }
     return 0;
   }
-  bool pinned(Index j, double v) const override {
+  bool pinned(Index j, Index, double v) const override {
     if constexpr (has_conjugate) return (v > 0 && dual_domain(j).high <= 0) || (v < 0 && dual_domain(j).low >= 0);
     return false;
   }

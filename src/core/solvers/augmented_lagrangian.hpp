@@ -51,7 +51,7 @@ class AugmentedLagrangian {
     Index round = 0, stalled = 0;
     for (;; ++round) {
       const bool dual = best.certificate.measure == Measure::duality;
-      best.certificate.gap = dual ? std::max(0.0, best.certificate.primal - best.certificate.dual) : residual;
+      best.certificate.gap = dual ? gap_between(best.certificate.primal, best.certificate.dual) : residual;
       if (watch_.converged(best.certificate, scale)) break;
       if (round >= stopping_.max_rounds || watch_.expired(best.certificate)) {
         if (round >= stopping_.max_rounds) best.certificate.reason = Reason::rounds;

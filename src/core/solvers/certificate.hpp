@@ -90,6 +90,13 @@ struct Certificate {
   }
 };
 
+/// What is left to gain: never negative, which would be rounding, and infinite where a value is not a number.
+inline double gap_between(double primal, double dual) {
+  const double gap = primal - dual;
+  if (std::isnan(gap)) return infinity;
+  return gap > 0 ? gap : 0;
+}
+
 /// When to stop.
 struct Stopping {
   double tol = 1e-6;  // relative gap
@@ -97,6 +104,28 @@ struct Stopping {
   double time_limit = infinity;  // seconds
   /// Polled between rounds from the calling thread; true ends the fit. May be empty, may throw.
   std::function<bool()> interrupted{};
+};
+
+/// A relative gap at rounding level: who asks for it wants all digits that there are.
+inline constexpr double last_digits = 2e-15;
+
+/// Tells when further rounds would only move the last digits: the gap is at the noise of sums as large as `scale`, the
+/// primal at zero, and has not fallen for three rounds.
+class Stagnation {
+ public:
+  bool reached(const Certificate& certificate, double scale) {
+    if (certificate.measure != Measure::duality) return false;
+    if (certificate.gap < 0.9 * best_) {
+      best_ = certificate.gap;
+      rounds_ = 0;
+      return false;
+    }
+    return ++rounds_ >= 3 && best_ < 1e-12 * std::abs(scale);
+  }
+
+ private:
+  double best_ = infinity;
+  int rounds_ = 0;
 };
 
 /// Measures one fit against its limits.

@@ -60,7 +60,7 @@ class ClosedForm {
  private:
   Fit& finish(Fit& fit) {
     Certificate& c = fit.certificate;
-    c.gap = std::max(0.0, c.gap);
+    c.gap = gap_between(c.gap, 0);
     c.dual = c.primal - c.gap;
     c.rounds = 1;
     c.passes = risk_.passes();
@@ -81,11 +81,17 @@ class ClosedForm {
     return q[0];
   }
 
+  static void require_number(double square) {
+    if (!std::isfinite(square))
+      throw std::invalid_argument("X has NaN, infinity or numbers too large to square; impute or rescale them.");
+  }
+
   // ---- gram ---------------------------------------------------------------------------------------------------------
 
   void through_gram(Fit& fit) {
     const Moments moments(risk_);
     const Vector &h = moments.gram, &r = moments.cross;
+    for (Index j = 0; j < d_; ++j) require_number(h[std::size_t(j * d_ + j)]);
     fit.certificate.gap = 0;
     solve_gram(h, r, fit);
     double gained = moments.energy - moments.centred_energy();
@@ -100,7 +106,11 @@ class ClosedForm {
       symmetric_times(h, w, product.data());
       for (Index j = 0; j < d_; ++j) gained += w[j] * (r[std::size_t(c * d_ + j)] - product[std::size_t(j)] / 2);
     }
-    if (keep_spectrum_ && !by_rows_) spectrum_ = Spectrum(h, d_, risk_.total_weight(), std::min(n_, d_));
+    if (keep_spectrum_ && !by_rows_) {
+      Vector means = moments.column_mean;
+      for (std::size_t j = 0; j < risk_.shift().size(); ++j) means[j] += risk_.shift()[j];
+      spectrum_ = Spectrum(h, d_, risk_.total_weight(), std::min(n_, d_), std::move(means));
+    }
     if (by_rows_) return;
     const double loss = moments.energy - gained;
     // Near a perfect fit the difference of two large sums is noise: read X once more.
@@ -292,6 +302,11 @@ class ClosedForm {
     for (Index c = 0; c < k_; ++c) {
       for (Index i = 0; i < rows; ++i) right[std::size_t(c * tall + i)] = stack[std::size_t((d_ + c) * room + i)];
     }
+    for (const double v : stack) {
+      if (!std::isfinite(v)) {
+        throw std::invalid_argument("Entries of X or y are so large that their squares overflow. Scale them down.");
+      }
+    }
     if (rows > 0 && d_ > 0) {
       int info = 0, rank = 0;
       double size = 0;
@@ -327,7 +342,10 @@ class ClosedForm {
     Vector kernel = centred_kernel(risk_, centre);
     Vector untouched = keep_spectrum_ ? kernel : Vector();
     double largest = 0;
-    for (Index i = 0; i < n_; ++i) largest = std::max(largest, kernel[std::size_t(i * n_ + i)]);
+    for (Index i = 0; i < n_; ++i) {
+      require_number(kernel[std::size_t(i * n_ + i)]);
+      largest = std::max(largest, kernel[std::size_t(i * n_ + i)]);
+    }
     const double total = risk_.total_weight();
     for (Index i = 0; i < n_; ++i) {
       for (Index j = 0; j <= i; ++j) {

@@ -199,6 +199,10 @@ inline Fit minimise(const Risk& risk, const std::shared_ptr<const AnyLoss>& loss
   if (!reason.empty()) throw std::invalid_argument(reason);
   risk.import_point(start);
   Fit fit = minimise_inside(risk, loss, solver, std::move(start), stopping);
+  // Where classes can be separated the coefficients themselves end up as a direction that lowers every loss for ever.
+  const Reason reached = fit.certificate.reason;
+  const bool stuck = reached == Reason::rounding || reached == Reason::rounds || reached == Reason::time;
+  if (stuck && Proof(risk).recedes(fit.point)) fit.certificate.reason = Reason::separable;
   risk.export_point(fit.point);
   return fit;
 }

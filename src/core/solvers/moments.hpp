@@ -149,24 +149,30 @@ class Spectrum {
   /// Values in descending order.
   explicit Spectrum(Vector values) : values_(std::move(values)), known_(true) {}
   /// From the lower triangle of a matrix whose eigenvalues times scale are the squares; `count` of them are wanted.
-  Spectrum(Vector matrix, Index side, double scale, Index count)
-      : matrix_(std::move(matrix)), side_(side), count_(count), scale_(scale) {}
+  /// Where the matrix is the Gram matrix of X_c, `means` are what was taken off.
+  Spectrum(Vector matrix, Index side, double scale, Index count, Vector means = {})
+      : matrix_(std::move(matrix)), means_(std::move(means)), side_(side), count_(count), scale_(scale) {}
+
+  /// X_c' s X_c over the sum of s, its lower triangle by rows, and the means; both empty where the fit did not make it.
+  const Vector& gram() const { return means_.empty() ? means_ : matrix_; }
+  const Vector& means() const { return means_; }
 
   const Vector& values() {
     if (!known_) {
-      const Vector squares = eigenvalues(matrix_, side_, false);
+      Vector spoiled = matrix_;
+      const Vector squares = eigenvalues(spoiled, side_, false);
       values_.resize(std::size_t(count_));
       for (Index j = 0; j < count_; ++j) {
         values_[std::size_t(j)] = std::sqrt(std::max(0.0, scale_ * squares[std::size_t(side_ - 1 - j)]));
       }
-      matrix_ = Vector();
+      if (means_.empty()) matrix_ = Vector();
       known_ = true;
     }
     return values_;
   }
 
  private:
-  Vector values_, matrix_;
+  Vector values_, matrix_, means_;
   Index side_ = 0, count_ = 0;
   double scale_ = 1;
   bool known_ = false;

@@ -131,7 +131,7 @@ class QuasiNewtonSolver {
           decrement = -dot(direction, local_.gradient) / 2;
         }
       }
-      if (round > 15 && round % 5 == 0 && norm(point_) > 20 && proof_.recedes(direction)) {
+      if (round > 15 && round % 5 == 0 && proof_.recedes(direction)) {
         proof_.write(point_, metric_, fit.certificate);
         fit.certificate.reason = Reason::separable;
         break;

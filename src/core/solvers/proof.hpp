@@ -6,13 +6,15 @@
 //
 // 1. The intercept is first minimised exactly, which needs scores only, not X.
 // 2. Where the penalty leaves directions free (none at all, weights of zero), penalty* is finite only for v in its
-// range.
-//    Then the slopes are linearised along a Newton step D:  theta' = theta + loss'' (X D). With an exact step
-//    v' = penalty'(w + D) to rounding, so penalty*(v') = v'.(w + D) - penalty(w + D) by Fenchel's equality. What the
-//    step leaves over, e = v' - penalty'(w + D), is charged to the gap as |e| |w + D|. Where the loss is straight at
-//    this point (no curvature, no step) what is left over is all of the slope, and the bound is not used. A penalty
-//    with corners may leave some coefficients free as well (a sign without a price, a weight of zero): D then moves
-//    those that scaling cannot bring into the domain, and scaling does the rest.
+//    range. Then the slopes are linearised along a Newton step D:  theta' = theta + loss'' (X D). With an exact step
+//    v' = penalty'(w + D) to rounding, so penalty*(v') = v'.(w + D) - penalty(w + D) by Fenchel's equality. Where the
+//    loss is straight at this point (no curvature, no step) what is left over is all of the slope, and the bound is not
+//    used. A penalty with corners may leave some coefficients free as well (a sign without a price, a weight of zero):
+//    D then moves those that scaling cannot bring into the domain, and scaling does the rest.
+//
+// What a repair leaves over, e, lowers the bound by e.w*, w* the minimum. Nobody knows w*; the repair's own guess of
+// it is w + D, so |e| (|w + D| + 10 |D|) is charged: at a point far from the minimum (D as large as w) an error of the
+// guess by ten times is covered, near it the charge is that of w.
 //
 // theta = 0 is a dual point too, and its bound is the least loss plus the least penalty: zero for those of this
 // library.
@@ -32,10 +34,7 @@ class Proof {
  public:
   explicit Proof(const Risk& risk) : risk_(risk), loss_(risk.loss().facts()), penalty_(risk.penalty().facts()) {}
 
-  bool has_dual() const {
-    return loss_.convex && penalty_.convex && loss_.has_conjugate && penalty_.has_conjugate &&
-           (penalty_.quadratic || penalty_.scales_dual || penalty_.separable);
-  }
+  bool has_dual() const { return loss_.convex && penalty_.convex && loss_.has_conjugate && penalty_.has_conjugate; }
 
   /// Fills primal, dual, gap and measure. The intercept of the point may move (downhill). Two or three passes, and a
   /// few more where the penalty is flat and the metric is not the Hessian itself.
@@ -57,7 +56,7 @@ class Proof {
     }
     certificate.measure = Measure::duality;
     certificate.dual = std::max(least_value(), better_dual(point, metric));
-    certificate.gap = std::max(0.0, certificate.primal - certificate.dual);
+    certificate.gap = gap_between(certificate.primal, certificate.dual);
   }
 
   /// A lower bound without looking: the least that the loss and the penalty can be.
@@ -77,13 +76,14 @@ class Proof {
     write(settled, metric, certificate);
     if (settled == point) return;
     certificate.primal = risk_.value(point);
-    if (certificate.measure == Measure::duality) certificate.gap = std::max(0.0, certificate.primal - certificate.dual);
+    if (certificate.measure == Measure::duality) certificate.gap = gap_between(certificate.primal, certificate.dual);
   }
 
-  /// True when moving along the last Newton step for ever lowers every loss: there is no minimum.
+  /// True when moving along the last Newton step for ever lowers every loss and costs nothing: there is no minimum.
   bool recedes(const Vector& direction) const {
     if (loss_.targets != Targets::label && loss_.targets != Targets::category) return false;
     const Index n = risk_.rows(), k = risk_.scores();
+    if (!costs_nothing(direction) || attains_zero()) return false;
     Vector along(std::size_t(n * k));
     risk_.all_scores(direction, along.data());
     double largest = 0;
@@ -112,13 +112,30 @@ class Proof {
     return penalty_.quadratic || penalty_.scales_dual ? rescaled_dual(point) : bent_dual(point);
   }
 
+  /// Whether the loss of a row that is right by far is zero: such a loss has its minimum where others recede.
+  bool attains_zero() const {
+    Vector z(std::size_t(risk_.scores()), 0.0), slope(z);
+    z.front() = 20;
+    const double target = loss_.targets == Targets::label ? 1 : 0;
+    return risk_.loss().evaluate(&target, nullptr, z.data(), 1, slope.data(), nullptr) == 0;
+  }
+
+  /// Whether the penalty is the same far along a direction: it is quadratic, and flat that way.
+  bool costs_nothing(const Vector& direction) const {
+    if (!penalty_.quadratic) return false;
+    const Index k = risk_.scores(), d = risk_.columns();
+    Vector bent(std::size_t(k * d), 0.0);
+    risk_.penalty().add_hessian_times(direction.data(), k, d, bent.data());
+    return std::all_of(bent.begin(), bent.end(), [](double x) { return x == 0; });
+  }
+
   /// Newton's method on the intercepts alone: the scores move together, X is not read.
   void settle_intercept(Vector& point) {
-    if (!std::isfinite(loss_.smoothness) && !loss_.has_curvature) return;
+    if (!loss_.has_curvature) return;
     const Index n = risk_.rows(), k = risk_.scores(), at = k * risk_.columns();
-    Vector diagonal(std::size_t(n * k)), moved(scores_);
+    Vector diagonal(std::size_t(n * k)), moved(scores_), ahead(slopes_.size()), bent(slopes_.size());
     double value = risk_.loss().evaluate(y(), s(), scores_.data(), n, slopes_.data(), diagonal.data());
-    for (int round = 0; round < 20; ++round) {
+    for (int round = 0; round < 60; ++round) {
       Vector slope(std::size_t(k), 0.0), step(std::size_t(k), 0.0);
       Vector curvature = intercept_curvature(diagonal);
       double largest = 0;
@@ -131,14 +148,22 @@ class Proof {
       }
       if (largest <= 1e-15 * risk_.total_weight()) break;
       cholesky_solve(curvature.data(), k, step.data());
-      for (Index i = 0; i < n; ++i) {
-        for (Index c = 0; c < k; ++c)
-          moved[std::size_t(i * k + c)] = scores_[std::size_t(i * k + c)] + step[std::size_t(c)];
+      bool lower = false;
+      for (int halving = 0; halving < 60 && !lower; ++halving) {  // an exponential may overshoot by far
+        for (Index i = 0; i < n * k; ++i)
+          moved[std::size_t(i)] = scores_[std::size_t(i)] + step[std::size_t(k == 1 ? 0 : i % k)];
+        const double next = risk_.loss().evaluate(y(), s(), moved.data(), n, ahead.data(), bent.data());
+        lower = next <= value + 1e-14 * std::abs(value);
+        if (lower) {
+          value = next;
+        } else {
+          for (double& x : step) x /= 2;
+        }
       }
-      const double next = risk_.loss().evaluate(y(), s(), moved.data(), n, slopes_.data(), diagonal.data());
-      if (!(next <= value + 1e-14 * std::abs(value))) break;
-      value = next;
+      if (!lower) break;
       scores_.swap(moved);
+      slopes_.swap(ahead);
+      diagonal.swap(bent);
       for (Index c = 0; c < k; ++c) point[std::size_t(at + c)] += step[std::size_t(c)];
       if (largest <= 1e-13 * risk_.total_weight()) break;
     }
@@ -199,11 +224,23 @@ class Proof {
     for (double& value : v) value = -value;
     const double t = risk_.penalty().dual_scale(v.data(), k, d);
     for (double& value : v) value *= t;
-    double leftover = 0;
-    for (Index c = 0; risk_.intercept() && c < k; ++c) {
-      leftover += std::abs(gradient_[std::size_t(k * d + c)] * point[std::size_t(k * d + c)]);
-    }
+    const double leftover = unsettled(point);
+    if (leftover == infinity) return -infinity;
     return -loss_conjugate(unweighted(slopes_, t)) - risk_.penalty().conjugate(v.data(), k, d) - leftover;
+  }
+
+  /// What the slopes that do not sum to zero cost; infinity where the intercept is not settled.
+  double unsettled(const Vector& point) const {
+    const Index k = risk_.scores(), at = k * risk_.columns();
+    double cost = 0;
+    for (Index c = 0; risk_.intercept() && c < k; ++c) {
+      double size = 0;
+      for (Index i = c; i < Index(slopes_.size()); i += k) size += std::abs(slopes_[std::size_t(i)]);
+      const double over = std::abs(gradient_[std::size_t(at + c)]);
+      if (over > 1e-6 * size / risk_.total_weight()) return infinity;
+      cost += over * std::abs(point[std::size_t(at + c)]);
+    }
+    return cost;
   }
 
   double linearised_dual(const Vector& point, const Metric& metric) {
@@ -223,16 +260,16 @@ class Proof {
     Vector ahead(point), slope(std::size_t(k * d), 0.0);
     for (std::size_t i = 0; i < ahead.size(); ++i) ahead[i] += step[i];
     risk_.penalty().add_gradient(ahead.data(), k, d, slope.data());
-    double fenchel = -risk_.penalty().value(ahead.data(), k, d), left = 0, length = 0;
+    double fenchel = -risk_.penalty().value(ahead.data(), k, d), left = 0;
     for (Index j = 0; j < risk_.size(); ++j) {
       const std::size_t at = std::size_t(j);
       const double over = g[at] + (j < k * d ? slope[at] : 0.0);
       if (j < k * d) fenchel -= g[at] * ahead[at];
       left += over * over;
-      length += ahead[at] * ahead[at];
     }
-    if (!stepped(left, length, start)) return -infinity;
-    return -loss_conjugate(unweighted(bent, 1)) - fenchel - std::sqrt(left * length);
+    const double charge = std::sqrt(left) * (norm(ahead) + 10 * norm(step));
+    if (!stepped(std::sqrt(left), charge, start)) return -infinity;
+    return -loss_conjugate(unweighted(bent, 1)) - fenchel - charge;
   }
 
   /// See 2. at the top: only the coefficients that scaling cannot help move, together with the intercepts.
@@ -247,38 +284,41 @@ class Proof {
       risk_.hessian_times(scores_.data(), v, out);
       keep_moving(out);
     };
-    Vector g(gradient_), bent(slopes_);
+    Vector g(gradient_), bent(slopes_), step;
+    Metric diagonal;
     for (int attempt = 0; attempt < 6; ++attempt) {
       bool grown = false;
       for (Index j = 0; j < k * d; ++j) {
-        if (moves[std::size_t(j)] || !risk_.penalty().pinned(j, -g[std::size_t(j)])) continue;
+        if (moves[std::size_t(j)] || !risk_.penalty().pinned(j, d, -g[std::size_t(j)])) continue;
         moves[std::size_t(j)] = grown = true;
       }
       if (attempt > 0 && !grown) break;
       Vector residual(gradient_);
       keep_moving(residual);
-      bent = bend(newton_step(residual, apply, [](Vector&) {}), g);
+      if (diagonal.empty()) diagonal = metric_at(risk_, point, Curvature::diagonal, 0);
+      step = newton_step(residual, apply, [&](Vector& v) { diagonal.solve(v); });
+      bent = bend(step, g);
     }
-    Vector v(std::size_t(k * d));
-    double left = 0, length = 0, start = 0;
+    Vector v(std::size_t(k * d)), ahead(step);
+    double left = 0, start = 0;
     for (Index j = 0; j < risk_.size(); ++j) {
       const std::size_t at = std::size_t(j);
       if (j < k * d) v[at] = moves[at] ? 0.0 : -g[at];
       if (!moves[at]) continue;
       left += g[at] * g[at];
       start += gradient_[at] * gradient_[at];
-      length += point[at] * point[at];
+      ahead[at] += point[at];
     }
-    if (!stepped(left, length, std::sqrt(start))) return -infinity;
+    const double charge = std::sqrt(left) * (norm(ahead) + 10 * norm(step));
+    if (!stepped(std::sqrt(left), charge, std::sqrt(start))) return -infinity;
     const double t = risk_.penalty().dual_scale(v.data(), k, d);
     for (double& value : v) value *= t;
-    return -loss_conjugate(unweighted(bent, t)) - risk_.penalty().conjugate(v.data(), k, d) - std::sqrt(left * length);
+    return -loss_conjugate(unweighted(bent, t)) - risk_.penalty().conjugate(v.data(), k, d) - charge;
   }
 
-  /// Whether a Newton step did away with the gradient: of a norm of `start` the square `left` is left, to be charged at
-  /// a point of the square `length`.
-  bool stepped(double left, double length, double start) const {
-    return std::sqrt(left) <= 1e-3 * start || (length > 0 && std::sqrt(left * length) <= 1e-10 * primal_);
+  /// Whether a Newton step did away with the gradient: of a norm of `start`, `left` is left, and that is charged.
+  bool stepped(double left, double charge, double start) const {
+    return left <= 1e-6 * start || (charge > 0 && charge <= 1e-10 * std::abs(primal_));
   }
 
   /// The slopes a step further, as far as their curvature tells, and the gradient g that they make.
@@ -297,7 +337,7 @@ class Proof {
   static Vector newton_step(Vector& gradient, Apply&& apply, Precondition&& precondition) {
     Vector step(gradient.size(), 0.0);
     for (double& g : gradient) g = -g;
-    conjugate_gradients(gradient, step, apply, precondition, 1e-10 * norm(gradient), 50, [] { return false; });
+    conjugate_gradients(gradient, step, apply, precondition, 1e-10 * norm(gradient), 200, [] { return false; });
     return step;
   }
 

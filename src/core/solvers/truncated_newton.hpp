@@ -61,7 +61,7 @@ class TruncatedNewton {
         proof_.write(point_, metric_, fit.certificate);
         if (watch_.converged(fit.certificate, scale)) break;
         if (decrement <= 1e-17 * scale) {
-          fit.certificate.reason = Reason::rounding;
+          fit.certificate.reason = proof_.recedes(point_) ? Reason::separable : Reason::rounding;
           break;
         }
         asked =
@@ -71,7 +71,7 @@ class TruncatedNewton {
       const double forcing = std::min(0.3, std::sqrt(norm(gradient_) / first));
       if (inner_ > 10) metric_ = metric_at(risk_, point_, form_, sample_rows_);
       const Vector step = newton_step(forcing);
-      if (round > 15 && round % 5 == 0 && norm(point_) > 20 && proof_.recedes(step)) {
+      if (round > 15 && round % 5 == 0 && proof_.recedes(step)) {
         proof_.write(point_, metric_, fit.certificate);
         fit.certificate.reason = Reason::separable;
         break;

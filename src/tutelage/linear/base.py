@@ -26,6 +26,7 @@ array([6.])
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
@@ -33,7 +34,7 @@ from scipy import sparse
 from scipy.special import expit, softmax
 from sklearn.utils.validation import check_is_fitted
 
-from tutelage.base import Accepts, Classifier, Estimator, Floats, Matrix, Regressor
+from tutelage.base import Accepts, Classifier, Estimator, Floats, Matrix, Regressor, is_sparse
 from tutelage.certificate import Certificate, warn_unless_trustworthy
 from tutelage.parameters import fitted
 
@@ -65,8 +66,8 @@ class LinearModel(Estimator):
         """
         X = self.validate_rows(X)
         coef: Any = self.coef_
-        products = X @ (coef.T if coef.ndim == 2 else coef)
-        if sparse.issparse(products):
+        products: Any = X @ (coef.T if coef.ndim == 2 else coef)
+        if is_sparse(products):
             products = products.toarray()
         products += self.intercept_
         scores: Floats = products
@@ -92,6 +93,11 @@ class LinearModel(Estimator):
         stacklevel : int, default=4
             Which caller a warning points at; 4 is the caller of the ``fit`` that calls this method.
         """
+        if not (math.isfinite(certificate.primal) and np.isfinite(intercept).all() and np.isfinite(coef).all()):
+            raise ValueError(
+                f"The fit of {type(self).__name__} found no finite coefficients (the value of its risk is "
+                f"{certificate.primal:g}): entries of X or y are so large that their squares overflow. Scale them down."
+            )
         kind = X.dtype.type
         self.coef_ = np.asarray(coef).astype(kind, copy=False)
         # One number stays a NumPy scalar, so that sums with it keep the type of X.
@@ -216,7 +222,7 @@ class SparseCoefficients:
             The model.
         """
         check_is_fitted(self)
-        if not sparse.issparse(self.coef_):
+        if not is_sparse(self.coef_):
             self.coef_ = sparse.csr_array(self.coef_)
         return self
 
@@ -229,6 +235,6 @@ class SparseCoefficients:
             The model.
         """
         check_is_fitted(self)
-        if sparse.issparse(self.coef_):
+        if is_sparse(self.coef_):
             self.coef_ = self.coef_.toarray()
         return self

@@ -9,10 +9,10 @@ One family from subset selection to ridge (Frank and Friedman 1993):
     1 < q    no exact zeros; the pull grows with the size
     q = 2    ridge: a pull in proportion to the size (alpha here is half the strength of ``L2``)
 
-From q = 1 on the problem is convex, and its certificate proves how near the minimum the fit is. Below 1 it is not: there
-are many local minima, the fit ends at a point where no single coefficient can lower the risk, and the certificate says
-so (``certificate_.kind``). To end in a good one the fit begins at the lasso with a comparable pull, unless ``start`` says
-otherwise.
+From q = 1 on the problem is convex, and its certificate proves how near the minimum the fit is. Below 1 it is not:
+there are many local minima, the fit ends at a point where no single coefficient can lower the risk, and the certificate
+says so (``certificate_.kind``). To end in a good one the fit begins at the lasso with a comparable pull, unless
+``start`` says otherwise.
 
 Cost: that of a lasso; q = 2 is solved in closed form. It fails, for q < 1, to be stable: a small change of the data may
 choose other columns.
@@ -84,7 +84,7 @@ class BridgeRegressor(LinearRegressor):
             The fitted model.
         """
         X, y, weight = self.validate(X, y, sample_weight)
-        options = {"tol": self.tol, "max_rounds": self.max_iter, "time_limit": self.time_limit}
+        options: dict[str, Any] = {"tol": self.tol, "max_rounds": self.max_iter, "time_limit": self.time_limit}
         begin = self._start(X, y, weight, options)
         solution = minimise(Risk(losses.Squared(), self._penalty(), self.fit_intercept), X, y, weight, start=begin,
                             **options)  # fmt: skip
@@ -100,7 +100,7 @@ class BridgeRegressor(LinearRegressor):
         return penalties.L1(strength=self.alpha) if self.q == 1 else penalties.Lq(strength=self.alpha, q=self.q)
 
     def _start(self, X: Any, y: Any, weight: Any, options: dict[str, Any]) -> Any:
-        """Where to begin: what the user says, or below q = 1 the lasso, from which small coefficients can still fall."""
+        """Where to begin: as the user says, or below q = 1 at the lasso, whose small coefficients can still fall."""
         if self.start is not None:
             start = np.asarray(self.start, dtype=np.float64).ravel()
             if len(start) != X.shape[1]:

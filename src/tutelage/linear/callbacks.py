@@ -24,9 +24,11 @@ if TYPE_CHECKING:
     class CallbackSupport:
         """Mixin of estimators that callbacks can be set on."""
 
-        def set_callbacks(self, *callbacks: Any) -> Self: ...
+        def set_callbacks(self, *callbacks: Any) -> Self:
+            """Set callbacks."""
 
-    def with_callbacks(method: Callable[..., Solution]) -> Callable[..., Solution]: ...
+    def with_callbacks(method: Callable[..., Solution]) -> Callable[..., Solution]:
+        """Let a method tell callbacks."""
 else:
     try:
         from sklearn.callback import CallbackSupportMixin as CallbackSupport
@@ -43,6 +45,7 @@ else:
                 )
 
         def with_callbacks(method):
+            """Leave the method as it is."""
             return method
 
 

@@ -27,7 +27,7 @@ penalises: the optimum is then at infinity.
 >>> X, y = np.array([[1.0, 2.0], [2.0, 3.0], [3.0, 4.0], [4.0, 3.0]]), np.array([12.0, 17.0, 22.0, 21.0])
 >>> model = PoissonRegressor(alpha=1.0).fit(X, y)
 >>> model.coef_.round(3), model.intercept_.round(3)
-(array([0.121, 0.158]), np.float64(2.088))
+(array([0.121, 0.158]), np.float64(2.089))
 """
 
 from __future__ import annotations
@@ -41,16 +41,16 @@ from scipy import special
 from sklearn.utils.validation import check_array
 
 from tutelage import _core, losses
-from tutelage.base import Floats
 from tutelage.linear.accuracy import minimise_well
 from tutelage.linear.base import LinearRegressor
+from tutelage.linear.hints import out_of_rounds
 from tutelage.linear.inference import Information, WithInference, information_at
-from tutelage.linear.logistic import elastic_penalty, out_of_rounds
+from tutelage.linear.logistic import elastic_penalty
 from tutelage.parameters import Count, Interval, NonNegative, Positive, Range, Verbosity, fitted
 from tutelage.risk import Risk, Solution
 
 if TYPE_CHECKING:
-    from tutelage.base import Matrix
+    from tutelage.base import Floats, Matrix
     from tutelage.labels import Weights
 
 HINTS = ("lbfgs", "newton-cholesky")
@@ -198,8 +198,8 @@ class GeneralisedLinearRegressor(WithInference, LinearRegressor):
     def _start(self, X: Matrix, y: Floats, weight: Weights | None) -> Floats | None:
         columns = X.shape[1]
         if self.warm_start and getattr(self, "coef_", np.empty(0)).shape == (columns,):
-            before = [self.coef_, [self.intercept_]] if self.fit_intercept else [self.coef_]
-            return np.concatenate(before).astype(np.float64)
+            before = np.append(self.coef_, self.intercept_) if self.fit_intercept else self.coef_
+            return np.asarray(before, dtype=np.float64)
         if self.fit_intercept:
             mean = float(np.average(y, weights=weight))
             if self._link() == "identity":
@@ -324,7 +324,7 @@ class PoissonRegressor(GeneralisedLinearRegressor):
     >>> from tutelage import PoissonRegressor
     >>> X, y = np.array([[0.0], [1.0], [2.0], [3.0]]), np.array([1.0, 2.0, 6.0, 14.0])
     >>> PoissonRegressor(alpha=0).fit(X, y).predict([[4.0]]).round(1)
-    array([35.6])
+    array([35.1])
     """
 
     def _power(self) -> float:

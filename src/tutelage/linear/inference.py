@@ -26,15 +26,14 @@ collinear columns (their coefficients are not settled by the data), and where th
 >>> from tutelage.linear import PoissonRegressor
 >>> X, y = np.array([[0.0], [1.0], [2.0], [3.0]]), np.array([1.0, 2.0, 6.0, 14.0])
 >>> print(PoissonRegressor(alpha=0, tol=1e-10).fit(X, y).inference())
-           coefficient  standard error       z         p   [0.025   0.975]
-x0              0.9209          0.2596   3.548  0.000388   0.4122    1.430
-intercept      -0.1116          0.6461  -0.173     0.863   -1.378    1.155
+           coefficient  standard error       z         p  [0.025  0.975]
+x0              0.9110          0.2521   3.613  0.000303  0.4168   1.405
+intercept     -0.08526          0.6484  -0.131     0.895  -1.356   1.186
 Wald intervals of level 0.95; dispersion 1.
 """
 
 from __future__ import annotations
 
-import html
 import math
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -46,7 +45,9 @@ from sklearn.utils.validation import check_is_fitted
 from tutelage import _core, matrices, penalties
 from tutelage.certificate import Certificate, Reason
 from tutelage.linear.base import LinearModel
+from tutelage.linear.coefficient_table import Inference
 from tutelage.losses import native_loss
+from tutelage.parameters import fitted
 from tutelage.penalties import native_penalty
 
 if TYPE_CHECKING:
@@ -112,12 +113,12 @@ class Information:
         """
         scores = 1 if self.shared else self.scores
         matrix = self.matrix if self.prior is None else self.matrix + self.prior
-        inverse = _inverse(matrix, scores, self.columns, self.common)
+        inverse: Floats = _inverse(matrix, scores, self.columns, self.common)
         if self.intercept:
             inverse = _unshifted(inverse, self.shift, scores)
         if self.shared:
             return _block_diagonal(inverse, self.dispersion, self.columns, self.intercept)
-        return inverse * self.dispersion[0]
+        return inverse * float(self.dispersion[0])
 
 
 def _inverse(matrix: Floats, scores: int, columns: int, common: bool) -> Floats:
@@ -142,7 +143,8 @@ def _inverse(matrix: Floats, scores: int, columns: int, common: bool) -> Floats:
             "a MAP model, whose prior settles them."
         )
     inverse: Floats = (vectors / values) @ vectors.T - flat
-    return inverse / np.outer(scale, scale)
+    inverse /= np.outer(scale, scale)
+    return inverse
 
 
 def _unshifted(covariance: Floats, shift: Floats, scores: int) -> Floats:
@@ -216,134 +218,10 @@ def information_at(
     return Information(matrix, shift, scores, fit_intercept, prior, common=scores > 1 and prior is None, **facts)
 
 
-@dataclass(frozen=True, eq=False)
-class Inference:
-    """A table of coefficients and how sure the model is of them; rows are coefficients, the intercept last.
-
-    Attributes
-    ----------
-    names : list of str
-        What each row is the coefficient of.
-    classes : list or None
-        Which class or target each row belongs to, where there are several.
-    coefficient, error, statistic, p, low, high : arrays
-        The columns of the table; `statistic` is z, or t where `freedom` is finite.
-    covariance : array of shape (rows, rows)
-        Of the coefficients, in the order of the rows.
-    level : float
-        Level of the intervals from `low` to `high`.
-    freedom : float
-        Degrees of freedom of t; infinite for z.
-    note : str
-        How the table was made: a sentence.
-    """
-
-    names: list[str]
-    classes: list[Any] | None
-    coefficient: Floats
-    error: Floats
-    statistic: Floats
-    p: Floats
-    low: Floats
-    high: Floats
-    covariance: Floats
-    level: float
-    freedom: float
-    note: str
-
-    def __len__(self) -> int:
-        return len(self.names)
-
-    @property
-    def columns(self) -> dict[str, Any]:
-        """The table by columns, with the words of its heading."""
-        tail = (1 - self.level) / 2
-        table: dict[str, Any] = {"name": self.names}
-        if self.classes is not None:
-            table["class"] = self.classes
-        return table | {
-            "coefficient": self.coefficient,
-            "standard error": self.error,
-            "z" if math.isinf(self.freedom) else "t": self.statistic,
-            "p": self.p,
-            f"[{tail:.4g}": self.low,
-            f"{1 - tail:.4g}]": self.high,
-        }
-
-    def to_frame(self, library: str = "polars") -> Any:
-        """Give the table as a data frame.
-
-        Parameters
-        ----------
-        library : {"polars", "pandas"}, default="polars"
-            Whose frame.
-
-        Returns
-        -------
-        DataFrame
-            One row a coefficient.
-        """
-        if library == "polars":
-            import polars
-
-            return polars.DataFrame(self.columns)
-        if library == "pandas":
-            import pandas as pd
-
-            return pd.DataFrame(self.columns).set_index(["class", "name"] if self.classes is not None else "name")
-        raise ValueError(f"The library of a frame must be 'polars' or 'pandas', found {library!r}.")
-
-    def _cells(self) -> tuple[list[str], list[list[str]]]:
-        heading, *texts = self._texts()
-        return heading, texts
-
-    def _texts(self) -> list[list[str]]:
-        columns = self.columns
-        words = {"name", "class"}
-        formatted = [
-            [str(value) if name in words else _brief(value, name) for value in values]
-            for name, values in columns.items()
-        ]
-        heading = ["" if name == "name" else name for name in columns]
-        return [heading, *([*row] for row in zip(*formatted, strict=True))]
-
-    def __str__(self) -> str:
-        rows = self._texts()
-        left = 1 if self.classes is None else 2
-        widths = [max(len(row[place]) for row in rows) for place in range(len(rows[0]))]
-        lines = [
-            "  ".join(
-                cell.ljust(width) if place < left else cell.rjust(width)
-                for place, (cell, width) in enumerate(zip(row, widths, strict=True))
-            ).rstrip()
-            for row in rows
-        ]
-        return "\n".join([*lines, self.note])
-
-    __repr__ = __str__
-
-    def _repr_html_(self) -> str:
-        heading, rows = self._cells()
-        head = "".join(f"<th>{html.escape(name)}</th>" for name in heading)
-        body = "".join("<tr>" + "".join(f"<td>{html.escape(cell)}</td>" for cell in row) + "</tr>" for row in rows)
-        return (
-            f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody>"
-            f"<caption>{html.escape(self.note)}</caption></table>"
-        )
-
-
-def _brief(value: float, name: str) -> str:
-    if name in ("z", "t"):
-        return f"{value:.3f}"
-    if name == "p":
-        return f"{value:.3g}"
-    return f"{value:#.4g}"
-
-
 class WithInference(LinearModel):
     """Mixin of the linear models that can say how sure they are of their coefficients."""
 
-    _information: Information | None
+    _information: Information | None = fitted()
 
     def inference(self, level: float = 0.95, *, against: Any = None) -> Inference:
         """Give a table of coefficients, standard errors, z (or t), p and confidence intervals.
@@ -416,7 +294,7 @@ class WithInference(LinearModel):
 
     def _names_of_coefficients(self, scores: int, intercept: bool) -> tuple[list[str], list[Any] | None]:
         features = getattr(self, "feature_names_in_", None)
-        columns = self.n_features_in_
+        columns = self.coef_.shape[-1]
         own: Sequence[str] = [f"x{j}" for j in range(columns)] if features is None else [str(name) for name in features]
         names = [*own] * scores + ["intercept"] * (scores if intercept else 0)
         if scores == 1:
@@ -477,11 +355,11 @@ def _table(
         statistic = coefficient / error
     freedom = information.freedom
     if math.isinf(freedom):
-        p = special.erfc(np.abs(statistic) / math.sqrt(2.0))
-        reach = special.ndtri(0.5 + level / 2)
+        p: Floats = special.erfc(np.abs(statistic) / math.sqrt(2.0))
+        reach = float(special.ndtri(0.5 + level / 2))
     else:
-        p = 2 * special.stdtr(freedom, -np.abs(statistic))
-        reach = special.stdtrit(freedom, 0.5 + level / 2)
+        p = 2.0 * np.asarray(special.stdtr(freedom, -np.abs(statistic)), dtype=np.float64)
+        reach = float(special.stdtrit(freedom, 0.5 + level / 2))
     if information.prior is not None:
         note = f"Laplace's posterior, intervals of level {level:g}."
     else:

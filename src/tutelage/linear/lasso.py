@@ -32,7 +32,7 @@ True
 from __future__ import annotations
 
 import warnings
-from typing import Annotated, Any, ClassVar, Literal, Self
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, Self
 
 import numpy as np
 from scipy import sparse
@@ -40,12 +40,15 @@ from sklearn.utils.metadata_routing import UNUSED
 
 from tutelage import losses
 from tutelage.base import Accepts, Floats, Matrix
-from tutelage.certificate import Certificate
+from tutelage.linear.accuracy import minimise_well
 from tutelage.linear.base import LinearRegressor
 from tutelage.linear.least_squares import as_columns, total
 from tutelage.linear.paths import check_gram, elastic_net, enet_path
 from tutelage.parameters import Arrays, Count, NonNegative, Positive, RandomState, Range, Share, fitted, parameter
 from tutelage.risk import Risk, Solution, minimise
+
+if TYPE_CHECKING:
+    from tutelage.certificate import Certificate
 
 # scikit-learn's words, which code may look for.
 NOT_CONVERGED = "Objective did not converge. You might want to increase the number of iterations."
@@ -136,7 +139,9 @@ class ElasticNet(LinearRegressor):
             coef = np.atleast_2d(known)[target].astype(np.float64)
             start = np.append(coef, begin[min(target, len(begin) - 1)]) if self.fit_intercept else coef
         risk = Risk(losses.Squared(), elastic_net(self.alpha, self.l1_ratio, self.positive), self.fit_intercept)
-        return minimise(
+        # Who starts near the end wants to be there at once, within `tol`.
+        solve = minimise_well if start is None else minimise
+        return solve(
             risk, X, np.ascontiguousarray(y), weight, tol=self.tol, max_rounds=self.max_iter or 1000, start=start,
             time_limit=self.time_limit,
         )  # fmt: skip

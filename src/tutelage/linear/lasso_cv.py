@@ -106,11 +106,11 @@ class _PathCV(LinearRegressor):
             The fitted model.
         """
         _raise_for_params(params, self, "fit")
-        shape = getattr(y, "shape", None) or np.shape(y)
+        shape = y.shape if hasattr(y, "shape") else np.asarray(y).shape
         if len(shape) == 2 and shape[1] > 1:
             raise ValueError(
-                f"For multi-task outputs, use MultiTask{type(self).__name__}: y has {shape[1]} columns, where one target "
-                "is fitted."
+                f"For multi-task outputs, use MultiTask{type(self).__name__}: y has {shape[1]} columns, where one "
+                "target is fitted."
             )
         X, y, weight = self.validate(X, y if len(shape) < 2 else column_or_1d(y, warn=True), sample_weight)
         ratios = np.atleast_1d(getattr(self, "l1_ratio", 1.0)).astype(float).tolist()
@@ -126,14 +126,15 @@ class _PathCV(LinearRegressor):
         return self
 
     def _grids(self, X: Matrix, y: Floats, weight: Floats | None, ratios: list[float]) -> list[Floats]:
-        if not isinstance(self.alphas, Integral):
-            for i, alpha in enumerate(self.alphas):
+        given: Any = self.alphas
+        if not isinstance(given, Integral):
+            for i, alpha in enumerate(given):
                 check_scalar(alpha, f"alphas[{i}]", Real, min_val=0.0, include_boundaries="left")
-            return [np.sort(np.asarray(self.alphas, dtype=np.float64))[::-1]] * len(ratios)
+            return [np.sort(np.asarray(given, dtype=np.float64))[::-1]] * len(ratios)
         return [
             alpha_grid(
                 X, y[:, None], weight, l1_ratio=ratio, fit_intercept=self.fit_intercept, eps=self.eps,
-                count=int(self.alphas), positive=self.positive,
+                count=int(given), positive=self.positive,
             )
             for ratio in ratios
         ]  # fmt: skip

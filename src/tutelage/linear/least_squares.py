@@ -36,14 +36,16 @@ import numpy as np
 from tutelage import _core, losses, matrices, penalties
 from tutelage.base import Accepts, Floats, Matrix
 from tutelage.certificate import Certificate, Reason
+from tutelage.linear.accuracy import minimise_well
 from tutelage.linear.base import LinearRegressor
+from tutelage.linear.inference import Information, WithInference
 from tutelage.parameters import NonNegative, Positive, fitted
-from tutelage.risk import Risk, certificate_from, minimise
+from tutelage.risk import Risk, certificate_from
 
 WORST = {Reason.ROUNDS: 1, Reason.TIME: 2, Reason.INTERRUPTED: 3}
 
 
-class LinearRegression(LinearRegressor):
+class LinearRegression(WithInference, LinearRegressor):
     """Least squares regression, without a penalty.
 
     Of several coefficients that are equally good, the fit is the one of least norm.
@@ -51,7 +53,8 @@ class LinearRegression(LinearRegressor):
     Notes
     -----
     ``rank_`` and ``singular_`` describe X less its column means (if there is an intercept), each row times the root of
-    its weight. They are computed when they are first asked for, from the moments that the fit made of X anyway.
+    its weight. They are computed when they are first asked for, from the moments that the fit made of X anyway, and so
+    are the standard errors of ``model.inference()``, whose noise has a variance of its own for each target.
 
     Examples
     --------
@@ -99,7 +102,8 @@ class LinearRegression(LinearRegressor):
             The fitted model.
         """
         X, y, weight = self.validate(X, y, sample_weight)
-        self.__dict__.pop("_spectrum", None)
+        for name in ("_spectrum", "_sums", "_spread"):
+            self.__dict__.pop(name, None)
         if self.positive:
             penalty = [penalties.NonNegative()] * (1 if y.ndim == 1 else y.shape[1])
             coef, intercept, certificate = fit_each(
@@ -111,6 +115,8 @@ class LinearRegression(LinearRegressor):
             )
             coef, intercept = split_point(point, X.shape[1], self.fit_intercept)
             certificate = certificate_from(facts)
+            total_weight = float(len(y)) if weight is None else float(weight.sum())
+            self._spread = total_weight, _mean_squares(as_columns(y), weight, self.fit_intercept)
         if y.ndim == 1:
             coef, intercept = coef[0], intercept[0]
         self.keep(coef, intercept, certificate, X)
@@ -126,6 +132,7 @@ class LinearRegression(LinearRegressor):
                 + ("with positive=True, which needs none." if "coef_" in self.__dict__ else "before it is fitted.")
             )
         if not isinstance(spectrum, np.ndarray):
+            self._moments()
             spectrum = self._spectrum = spectrum.values()
         values: Floats = spectrum
         return values
@@ -136,11 +143,64 @@ class LinearRegression(LinearRegressor):
         singular = self.singular_
         return int(np.sum(singular > self.tol * singular.max(initial=0.0)))
 
+    def _usable_information(self) -> Information:
+        """Give the information at the fit, from the moments that it kept; see `tutelage.linear.inference`."""
+        who = type(self).__name__
+        if "_spread" not in self.__dict__:
+            raise ValueError(
+                f"Standard errors need a fit without constraints, and this {who} has positive=True; set positive=False."
+            )
+        gram, means = self._moments()
+        columns, intercept = self.coef_.shape[-1], bool(self.fit_intercept)
+        total_weight, squares = self._spread
+        freedom = total_weight - columns - int(intercept)
+        if freedom <= 0 or len(means) != columns:
+            raise ValueError(
+                f"Standard errors need more rows than coefficients and columns that are not collinear, found "
+                f"{total_weight:g} rows for {columns + int(intercept)} coefficients of which not all are settled. "
+                "Drop some columns, or fit a MAP model, whose prior settles them."
+            )
+        coef = np.atleast_2d(self.coef_).astype(np.float64)
+        if len(coef) == 1:
+            left = np.array([2.0 * self.certificate_.primal])
+        else:
+            left = np.maximum(squares - np.einsum("cj,jk,ck->c", coef, gram, coef), 0.0)
+        side = columns + int(intercept)
+        matrix = np.zeros((side, side))
+        matrix[:columns, :columns] = total_weight * gram
+        if intercept:
+            matrix[-1, -1] = total_weight
+        return Information(
+            matrix,
+            means,
+            len(coef),
+            intercept,
+            dispersion=left * (total_weight / freedom),
+            freedom=freedom,
+            shared=True,
+        )
+
+    def _moments(self) -> tuple[Floats, Floats]:
+        """The Gram matrix of the centred X over the sum of the weights, and the means."""
+        if "_sums" not in self.__dict__:
+            lower, means = self._spectrum.moments()
+            self._sums = np.tril(lower) + np.tril(lower, -1).T, means
+        sums: tuple[Floats, Floats] = self._sums
+        return sums
+
     def __getstate__(self) -> dict[str, Any]:
-        if "_spectrum" in self.__dict__:
-            _ = self.singular_  # what is stored are numbers, not what they can be made from
-        state: dict[str, Any] = super().__getstate__()  # type: ignore[misc, assignment]
+        if "_spectrum" in self.__dict__:  # what is stored are numbers, not what they can be made from
+            self._moments()
+            _ = self.singular_
+        state: dict[str, Any] = super().__getstate__()  # type: ignore[assignment]
         return state
+
+
+def _mean_squares(Y: Floats, weight: Floats | None, centred: bool) -> Floats:
+    """The mean square of each target, less its mean if there is an intercept."""
+    squares: Floats = np.average((Y - np.average(Y, axis=0, weights=weight)) ** 2 if centred else Y**2, axis=0,
+                                 weights=weight)  # fmt: skip
+    return squares
 
 
 def as_columns(y: Floats) -> Floats:
@@ -170,7 +230,7 @@ def fit_each(
         That of the sum of the risks.
     """
     found = [
-        minimise(Risk(losses.Squared(), one, fit_intercept), X, column, weight, **options)
+        minimise_well(Risk(losses.Squared(), one, fit_intercept), X, column, weight, **options)
         for one, column in zip(penalty, Y.T, strict=True)
     ]
     coef = np.stack([solution.coef for solution in found])

@@ -11,9 +11,9 @@ prediction is the class whose row lies nearest to the scores. One factor of X' X
 phi may be basis functions, chosen beforehand: polynomials, buckets, conjunctions (`tutelage.features`), or any function
 of the rows; the model stays linear in W, and the boundary between classes need not be.
 
-Cost: that of one least squares fit, n m^2 / 2 for m basis functions. It fails where it must not care and does: a row far
-on the right side of the boundary has a large residual and pulls the boundary towards itself; and with three classes in
-a line the middle one is never the largest (a quadratic basis mends it). The logistic loss does neither.
+Cost: that of one least squares fit, n m^2 / 2 for m basis functions. It fails where it must not care and does: a row
+far on the right side of the boundary has a large residual and pulls the boundary towards itself; and with three classes
+in a line the middle one is never the largest (a quadratic basis mends it). The logistic loss does neither.
 
 >>> import numpy as np
 >>> X = np.array([[-2.0], [-1.0], [0.0], [1.0], [2.0]])
@@ -26,7 +26,7 @@ a line the middle one is never the largest (a quadratic basis mends it). The log
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable  # noqa: TC003 - parameters' hints are read at run time
 from typing import Annotated, Any, ClassVar, Self
 
 import numpy as np
@@ -147,8 +147,8 @@ class LeastSquaresClassifier(LinearClassifier):
         Returns
         -------
         array of shape (n,) for two classes, (n, k) for more
-            Half the difference of the squared distances to the rows of ``targets_``; for k classes, t . z - |t|^2 / 2 for
-            each row t, which is largest for the nearest. With the default targets these are the scores (less 1/2).
+            Half the difference of the squared distances to the rows of ``targets_``; for k classes, t . z - |t|^2 / 2
+            for each row t, which is largest for the nearest. With the default targets these are the scores (less 1/2).
         """
-        near = self.scores(X) @ self.targets_.T - (self.targets_**2).sum(axis=1) / 2
+        near: Floats = self.scores(X) @ self.targets_.T - (self.targets_**2).sum(axis=1) / 2
         return (near[:, 1] - near[:, 0]) / 2 if len(self.classes_) == 2 else near

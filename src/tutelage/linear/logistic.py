@@ -44,11 +44,19 @@ from scipy import sparse
 from scipy.special import log_expit, log_softmax
 
 from tutelage import losses, penalties
-from tutelage.base import Accepts, Floats, Matrix
-from tutelage.certificate import Certificate, Reason
+from tutelage.base import Accepts, Floats, Matrix, is_sparse
 from tutelage.linear.accuracy import minimise_well
 from tutelage.linear.base import LinearClassifier, SparseCoefficients, probabilities
 from tutelage.linear.callbacks import CallbackSupport, rounds_told
+from tutelage.linear.hints import (
+    HINTS,
+    PenaltyName,
+    SolverName,
+    check_solver,
+    name_of_penalty,
+    out_of_rounds,
+    warn_of_penalty,
+)
 from tutelage.linear.inference import Information, WithInference, information_at
 from tutelage.parameters import (
     Hidden,
@@ -68,40 +76,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from tutelage.labels import Codes, Weights
-
-# scikit-learn's names of solvers: hints that our choice by cost replaces.
-HINTS = ("lbfgs", "liblinear", "newton-cg", "newton-cholesky", "sag", "saga")
-SolverName = Literal[
-    "lbfgs",
-    "liblinear",
-    "newton-cg",
-    "newton-cholesky",
-    "sag",
-    "saga",
-    "auto",
-    "newton",
-    "truncated_newton",
-    "proximal_gradient",
-    "coordinate_descent",
-]
-PenaltyName = Literal["l1", "l2", "elasticnet"]
-
-# What scikit-learn's solver of that name says when the rounds run out; programs look for these words.
-_OUT_OF_ROUNDS = {
-    "lbfgs": "lbfgs failed to converge after {rounds} iteration(s).",
-    "liblinear": "Liblinear failed to converge, increase the number of iterations.",
-    "newton-cg": "newton-cg failed to converge. Increase the number of iterations.",
-    "newton-cholesky": "Newton solver did not converge after {rounds} iterations.",
-    "sag": "The max_iter was reached which means the coef_ did not converge.",
-    "saga": "The max_iter was reached which means the coef_ did not converge.",
-}
-
-
-def out_of_rounds(solver: str, certificate: Certificate) -> str:
-    """Give the opening of a ConvergenceWarning, for a fit that ended at ``max_iter``."""
-    if certificate.reason is not Reason.ROUNDS:
-        return ""
-    return _OUT_OF_ROUNDS.get(solver, "").format(rounds=certificate.rounds)
 
 
 def elastic_penalty(strength: float, l1_ratio: float) -> Any:
@@ -160,7 +134,7 @@ class LogisticProblem:
         self.total = float(len(codes)) if weight is None else float(weight.sum())
         if self.scores == 1:
             self.loss: Any = losses.Logistic()
-            self.y: Floats = 2.0 * codes - 1.0
+            self.y: Floats = np.where(codes == 1, 1.0, -1.0)
         else:
             self.loss = losses.Multinomial()
             self.y = codes.astype(np.float64)
@@ -190,7 +164,8 @@ class LogisticProblem:
             time_limit=time_limit,
             start=None if start is None else self._point(*start),
         )
-        coef, intercept = np.atleast_2d(solution.coef), np.atleast_1d(np.asarray(solution.intercept, dtype=float))
+        coef = np.atleast_2d(solution.coef)
+        intercept: Floats = np.atleast_1d(np.asarray(solution.intercept, dtype=np.float64))
         if self.scaling is not None:
             coef, intercept = coef[:, :-1], coef[:, -1] * self.scaling
         if self.scores > 1:
@@ -222,7 +197,7 @@ class LogisticProblem:
 
 def _with_constant(X: Matrix, value: float) -> Matrix:
     constant = np.full((X.shape[0], 1), value, dtype=X.dtype)
-    if sparse.issparse(X):
+    if is_sparse(X):
         return sparse.hstack([X, sparse.csr_array(constant)], format="csr")
     return np.hstack([X, constant])
 
@@ -246,7 +221,9 @@ class LogisticRegression(CallbackSupport, SparseCoefficients, WithInference, Lin
     """
 
     penalty: Annotated[
-        PenaltyName | None, Hidden("deprecated"), "The penalty by name. Deprecated: say it by ``l1_ratio`` and ``C``."
+        PenaltyName | Literal["deprecated"] | None,
+        Hidden("deprecated"),
+        "The penalty by name. Deprecated: say it by ``l1_ratio`` and ``C``.",
     ] = parameter(default="deprecated", kw_only=False)
     C: Annotated[
         float,
@@ -321,7 +298,7 @@ class LogisticRegression(CallbackSupport, SparseCoefficients, WithInference, Lin
         )
         start = None
         if before is not None and not liblinear and before[0].shape[0] == problem.scores:
-            start = (before[0].toarray() if sparse.issparse(before[0]) else before[0], before[1])
+            start = (before[0].toarray() if is_sparse(before[0]) else before[0], before[1])
 
         def fit(rounds: int) -> Solution:
             return problem.minimise(
@@ -378,7 +355,7 @@ class LogisticRegression(CallbackSupport, SparseCoefficients, WithInference, Lin
                 "The 'liblinear' solver does not support multiclass classification (n_classes >= 3), found "
                 f"{len(self.classes_)} classes; {way_out}, or OneVsRestClassifier around it."
             )
-        if sparse.issparse(X) and X.indices.dtype == np.int64:
+        if is_sparse(X) and X.indices.dtype == np.int64:
             raise ValueError(
                 f"Only sparse matrices with 32-bit integer indices are accepted by liblinear, found int64; {way_out}."
             )
@@ -472,35 +449,3 @@ class LogisticRegression(CallbackSupport, SparseCoefficients, WithInference, Lin
 def _attributes(kind: Any) -> Callable[[Solution], dict[str, Any]]:
     """Give the fitted attributes of a solution, for a callback."""
     return lambda solution: {"coef_": solution.coef.astype(kind), "intercept_": solution.intercept.astype(kind)}
-
-
-def name_of_penalty(l1_ratio: float) -> PenaltyName:
-    """Give scikit-learn's name of the penalty with that share of absolute values."""
-    return "l2" if l1_ratio == 0 else "l1" if l1_ratio == 1 else "elasticnet"
-
-
-def warn_of_penalty(ratio: str, strength: str, stacklevel: int) -> None:
-    """Warn that ``penalty`` is deprecated."""
-    warnings.warn(
-        f"'penalty' was deprecated: leave it out and use '{ratio}' (0 for 'l2', 1 for 'l1', between them for "
-        f"'elasticnet') and '{strength}' (inf for None).",
-        FutureWarning,
-        stacklevel=stacklevel,
-    )
-
-
-def check_solver(solver: str, penalty: PenaltyName | None, dual: bool) -> None:
-    """Refuse what scikit-learn's solver of that name refuses, and say which names do not."""
-    way_out = "; use solver='auto'."
-    if solver in ("lbfgs", "newton-cg", "newton-cholesky", "sag") and penalty not in ("l2", None):
-        raise ValueError(
-            f"Solver {solver} supports only 'l2' or None penalties, got {penalty} penalty (l1_ratio > 0){way_out}"
-        )
-    if solver != "liblinear" and dual:
-        raise ValueError(f"Solver {solver} supports only dual=False, got dual=True; leave dual out.")
-    if solver == "liblinear" and penalty == "elasticnet":
-        raise ValueError(f"Only 'saga' solver supports elasticnet penalty, got solver={solver}.{way_out[1:]}")
-    if solver == "liblinear" and penalty is None:
-        raise ValueError(
-            f"C=np.inf as well as penalty=None is not supported for the liblinear solver, got solver={solver}{way_out}"
-        )

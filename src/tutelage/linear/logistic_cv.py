@@ -28,29 +28,21 @@ from __future__ import annotations
 import inspect
 import numbers
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable  # noqa: TC003 - parameters' hints are read at run time
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Self
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, Self
 
 import numpy as np
 import numpy.typing as npt
-from scipy import sparse
 from sklearn import get_config
 from sklearn.metrics import get_scorer, make_scorer
 from sklearn.model_selection import check_cv
 from sklearn.utils import metadata_routing
 
-from tutelage.base import Accepts, Floats
+from tutelage.base import Accepts, Floats, is_sparse
 from tutelage.certificate import Certificate, warn_unless_trustworthy
-from tutelage.linear.logistic import (
-    LogisticProblem,
-    LogisticRegression,
-    PenaltyName,
-    check_solver,
-    name_of_penalty,
-    out_of_rounds,
-    warn_of_penalty,
-)
+from tutelage.linear.hints import PenaltyName, check_solver, name_of_penalty, out_of_rounds, warn_of_penalty
+from tutelage.linear.logistic import LogisticProblem, LogisticRegression
 from tutelage.parameters import Arrays, Count, Hidden, Splits, fitted
 
 if TYPE_CHECKING:
@@ -97,7 +89,7 @@ class LogisticRegressionCV(LogisticRegression):
     """
 
     Cs: Annotated[Count | Arrays, "How many values of C to try, from 1e-4 to 1e4, or the values themselves."] = 10
-    l1_ratios: Annotated[Arrays | None, Hidden("warn"), "The values of l1_ratio to try."] = "warn"
+    l1_ratios: Annotated[Arrays | Literal["warn"] | None, Hidden("warn"), "The values of l1_ratio to try."] = "warn"
     cv: Annotated[Splits, "The folds: how many, a splitter, or pairs of indices; None for five."] = None
     scoring: Annotated[
         str | Callable[..., Any] | None, Hidden("warn"), "What to choose by: a name of scikit-learn's or a function."
@@ -106,14 +98,18 @@ class LogisticRegressionCV(LogisticRegression):
         True
     )
     use_legacy_attributes: Annotated[
-        bool, Hidden("warn"), "Whether fitted attributes have the shapes that scikit-learn had before 1.10."
+        bool | Literal["warn"],
+        Hidden("warn"),
+        "Whether fitted attributes have the shapes that scikit-learn had before 1.10.",
     ] = "warn"
     penalty: Annotated[
-        PenaltyName, Hidden("deprecated"), "The penalty by name. Deprecated: say it by ``l1_ratios``."
+        PenaltyName | Literal["deprecated"],
+        Hidden("deprecated"),
+        "The penalty by name. Deprecated: say it by ``l1_ratios``.",
     ] = "deprecated"
-    C: ClassVar[float]
-    l1_ratio: ClassVar[float]
-    warm_start: ClassVar[bool]
+    C: ClassVar[float]  # type: ignore[misc]
+    l1_ratio: ClassVar[float]  # type: ignore[misc]
+    warm_start: ClassVar[bool]  # type: ignore[misc]
 
     accepts: ClassVar[Accepts] = Accepts(sparse=True, dtypes=(np.float64,))
     # Weights go to the scorer, which says whether it wants them.
@@ -155,13 +151,13 @@ class LogisticRegressionCV(LogisticRegression):
             raise ValueError(f"The 'Cs' parameter must be a count or a list of positive numbers, found {self.Cs!r}.")
         grid = _Grid(Cs, ratios, [self._number(ratio) for ratio in ratios])
 
-        raw_weight = sample_weight
+        raw_weight = None if sample_weight is None else np.asarray(sample_weight)
         X, codes, weight = self.validate(X, y, sample_weight)
         self._check_liblinear(X)
         y = self.classes_[codes]
         split_params, score_params = self._routed(raw_weight, params)
         folds = list(check_cv(self.cv, y, classifier=True).split(X, y, **split_params))
-        rows = X.tocsr() if sparse.issparse(X) else X  # whose rows can be taken quickly
+        rows = X.tocsr() if is_sparse(X) else X  # whose rows can be taken quickly
         score = _Scorer(scoring, self.classes_, score_params, rows, y)
         paths = self._run(grid, rows, codes, weight, folds, score)
         self._choose(grid, paths, rows, codes, weight)
@@ -292,7 +288,7 @@ class LogisticRegressionCV(LogisticRegression):
 
     def _ratios_to_try(self) -> list[Any]:
         """Read l1_ratios and penalty, with scikit-learn's warnings; [None] where no ratio was given."""
-        given = self.l1_ratios
+        given: Any = self.l1_ratios
         if isinstance(given, str):
             warnings.warn(
                 "The default value for l1_ratios will change from None to (0.0,) in scikit-learn 1.10; give "
@@ -305,12 +301,12 @@ class LogisticRegressionCV(LogisticRegression):
             warnings.warn(
                 "'l1_ratios=None' was deprecated; give a list of numbers from 0 to 1.", FutureWarning, stacklevel=3
             )
-        ratios = [None] if given is None else list(given)
+        ratios: list[Any] = [None] if given is None else list(given)
         if self.penalty != "deprecated":
             warn_of_penalty("l1_ratios", "Cs", stacklevel=4)
         penalty = self._penalty_of(ratios)
         check_solver(self.solver, penalty, self.dual)
-        valid = all(isinstance(ratio, numbers.Number) and 0 <= ratio <= 1 for ratio in ratios)  # type: ignore[operator]
+        valid = all(isinstance(ratio, numbers.Real) and 0 <= float(ratio) <= 1 for ratio in ratios)
         if (penalty == "elasticnet" or given is not None) and not (valid and ratios):
             raise ValueError(f"l1_ratios must be an array-like of numbers between 0 and 1; got (l1_ratios={given!r})")
         if self.penalty != "deprecated" and penalty != "elasticnet" and given is not None:

@@ -1,4 +1,4 @@
-"""Regularisation paths of the lasso and the elastic net: the fits along a falling alpha, each begun where the last ended.
+"""Regularisation paths of the lasso and the elastic net: fits along a falling alpha, each begun where the last ended.
 
     coef(alpha) = argmin over w:   (1 / 2n) |y - X w|^2  +  alpha (r |w|_1 + (1 - r) / 2 |w|_2^2)
 
@@ -22,7 +22,7 @@ from __future__ import annotations
 import math
 import warnings
 from numbers import Integral
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -31,9 +31,12 @@ from sklearn.utils import check_array
 
 from tutelage import _core, losses, matrices, penalties
 from tutelage.base import Floats, Matrix, is_sparse
-from tutelage.certificate import Certificate
+from tutelage.linear.accuracy import MOST_ROUNDS, PATH_DIGITS, arrived, is_small, minimise_well
 from tutelage.linear.least_squares import as_columns
-from tutelage.risk import Risk, certificate_from, minimise
+from tutelage.risk import Risk, certificate_from
+
+if TYPE_CHECKING:
+    from tutelage.certificate import Certificate
 
 
 class Path(NamedTuple):
@@ -111,16 +114,25 @@ def follow_path(
     if l1_ratio == 0 and not positive:
         return _follow_ridge(X, y, weight, alphas, fit_intercept)
     walked = alphas[alphas > 0]
-    data, rows, starts, intercepts, _, facts = _core.coordinate_path(
-        matrices.columns(X, copy=False), y, weight, losses.Squared().native(),
-        lambda alpha: elastic_net(alpha, l1_ratio, positive).native(), fit_intercept, walked.tolist(),
-        tol=tol, max_rounds=max_iter, time_limit=math.inf if time_limit is None else time_limit,
-    )  # fmt: skip
+    limit = math.inf if time_limit is None else time_limit
+
+    def walk(tol: float, max_rounds: int) -> Any:
+        return _core.coordinate_path(
+            matrices.columns(X, copy=False), y, weight, losses.Squared().native(),
+            lambda alpha: elastic_net(alpha, l1_ratio, positive).native(), fit_intercept, walked.tolist(),
+            tol=tol, max_rounds=max_rounds, time_limit=limit,
+        )  # fmt: skip
+
+    last_digits = is_small(X) and tol > PATH_DIGITS
+    answer = walk(PATH_DIGITS, min(max_iter, MOST_ROUNDS)) if last_digits else walk(tol, max_iter)
+    if last_digits and any(certificate_from(dict(facts)).measure > tol for facts in answer[-1]):
+        answer = walk(tol, max_iter)  # columns that are nearly collinear: no last digits to be had
+    data, rows, starts, intercepts, _, facts = answer
     coefs = sparse.csc_array((data, rows, starts), shape=(X.shape[1], len(intercepts)))
-    certificates = [certificate_from(one) for one in facts]
+    certificates = [arrived(certificate_from(one), tol) for one in facts]
     for _ in alphas[len(walked) :]:  # alpha = 0: no corner, and nothing to warm up
         risk = Risk(losses.Squared(), elastic_net(0.0, l1_ratio, positive), fit_intercept)
-        last = minimise(risk, X, y, weight, tol=tol, max_rounds=max_iter, time_limit=time_limit)
+        last = minimise_well(risk, X, y, weight, tol=tol, max_rounds=max_iter, time_limit=time_limit)
         coefs = sparse.hstack([coefs, sparse.csc_array(last.coef[:, None])], format="csc")
         intercepts, certificates = np.append(intercepts, last.intercept), [*certificates, last.certificate]
     return Path(alphas[: len(intercepts)], coefs, intercepts, certificates)
@@ -178,9 +190,12 @@ def alpha_grid(
     slopes = matrices.rows(X).transpose_times(np.ascontiguousarray(residual)) / (
         len(Y) if weight is None else weight.sum()
     )
-    sizes = np.maximum(slopes, 0).ravel() if positive else np.sqrt((slopes**2).sum(axis=0))
+    with np.errstate(over="ignore"):  # an infinite grid is refused below
+        sizes = np.maximum(slopes, 0).ravel() if positive else np.sqrt((slopes**2).sum(axis=0))
     strongest = float(sizes.max(initial=0.0)) / l1_ratio
     smallest = float(np.finfo(np.float64).resolution)
+    if not math.isfinite(strongest):
+        raise ValueError("Entries of X or y are so large that their products overflow. Scale them down.")
     if strongest <= smallest:
         return np.full(count, smallest)
     grid: Floats = np.geomspace(strongest, strongest * eps, num=count)
@@ -211,7 +226,7 @@ def check_gram(gram: Any, X: Matrix, weight: Floats | None, fit_intercept: bool)
     left, right = (np.asarray(X[:, [c]].todense() if is_sparse(X) else X[:, c]).ravel() for c in (i, j))
     scale = 1.0 if weight is None else weight * (samples / weight.sum())
     expected, actual = float(np.sum(scale * left * right)), float(gram[i, j])
-    near = 1e-4 if X.dtype == np.float32 or gram.dtype == np.float32 else 1e-7
+    near = 1e-4 if np.float32 in (X.dtype, gram.dtype) else 1e-7
     if not math.isclose(expected, actual, rel_tol=near, abs_tol=near * float(np.sum(scale * left * left))):
         raise ValueError(
             "Gram matrix passed in via 'precompute' parameter did not pass validation when a single element was "
@@ -365,7 +380,8 @@ def _wanted_alphas(alphas: Any, n_alphas: Any) -> int | npt.ArrayLike:
     """Understand both names that scikit-learn has for the number of alphas, and warn of the older as it does."""
     if n_alphas != "deprecated":
         warnings.warn(
-            "'n_alphas' was deprecated in 1.9 and will be removed in 1.11 of scikit-learn. Give the number as 'alphas'.",
+            "'n_alphas' was deprecated in 1.9 and will be removed in 1.11 of scikit-learn; give the number as "
+            "'alphas'.",
             FutureWarning,
             stacklevel=3,
         )

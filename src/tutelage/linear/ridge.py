@@ -31,10 +31,9 @@ import warnings
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, Self
 
 import numpy as np
-from scipy import sparse
 
 from tutelage import _core, losses, matrices, penalties
-from tutelage.base import Accepts, Floats, Matrix
+from tutelage.base import Accepts, Floats, Matrix, is_sparse
 from tutelage.labels import encode
 from tutelage.linear.base import LinearClassifier, LinearModel, LinearRegressor
 from tutelage.linear.least_squares import as_columns, fit_each, split_point
@@ -68,7 +67,7 @@ class _RidgeModel(LinearModel):
     random_state: Annotated[RandomState, "Not needed: nothing is drawn."] = None
     time_limit: Annotated[Positive | None, "The most seconds that an iterative solver may take."] = None
 
-    n_iter_: Any = fitted("Rounds of the solver for each target, where the hint names an iterative one; else None.")
+    n_iter_: Any = fitted("Rounds of the solver for each target; None where the hint names an exact one.")
     solver_: str = fitted("The hint, or what was chosen without one; certificate_ says what ran.")
 
     def _fit_columns(self, X: Matrix, Y: Floats, weight: Floats | None) -> tuple[Floats, Floats, Certificate]:
@@ -77,7 +76,7 @@ class _RidgeModel(LinearModel):
         outputs = Y.shape[1]
         alpha = self._alphas(outputs)
         scale = float(len(Y)) if weight is None else float(weight.sum())
-        options = {"tol": self.tol, "max_rounds": self.max_iter or 1000, "time_limit": self.time_limit}
+        options: dict[str, Any] = {"tol": self.tol, "max_rounds": self.max_iter or 1000, "time_limit": self.time_limit}
         if self.positive:
             each = [penalties.NonNegative(l2=one / scale) for one in alpha]
             coef, intercept, certificate = fit_each(each, X, Y, weight, self.fit_intercept, **options)
@@ -92,8 +91,8 @@ class _RidgeModel(LinearModel):
             point, facts = path.solve(alpha.tolist())
             coef, intercept = split_point(point, columns, self.fit_intercept)
             certificate = certificate_from(facts)
-        iterative = self.solver in {"lsqr", "sag", "saga", "lbfgs"}
-        self.n_iter_ = np.full(outputs, max(certificate.rounds, 1), dtype=np.int32) if iterative else None
+        exact = self.solver in {"svd", "cholesky", "sparse_cg"}  # which count no rounds in scikit-learn
+        self.n_iter_ = None if exact else np.full(outputs, max(certificate.rounds, 1), dtype=np.int32)
         self.solver_ = certificate.solver if self.solver == "auto" else self.solver
         return coef, intercept, certificate
 
@@ -119,7 +118,7 @@ class _RidgeModel(LinearModel):
             raise ValueError(
                 "The solver 'lbfgs' can be used only with positive=True. Set solver='auto', or positive=True."
             )
-        if not sparse.issparse(X):
+        if not is_sparse(X):
             return
         if name == "svd" or (self.fit_intercept and name in {"cholesky", "saga"}):
             raise ValueError(
@@ -189,7 +188,7 @@ class RidgeClassifier(_RidgeModel, LinearClassifier):
     array(['few', 'many'], dtype='<U4')
     """
 
-    accepts: ClassVar[Accepts] = Accepts(sparse=True)
+    accepts: ClassVar[Accepts] = Accepts(sparse=True, one_class=True)
 
     class_weight: Annotated[
         dict[Any, float] | Literal["balanced"] | None, "Weight of each class, or equal weight for all; else 1."
@@ -218,7 +217,7 @@ class RidgeClassifier(_RidgeModel, LinearClassifier):
         return self
 
     def _validate_classes(self, X: Any, y: Any, sample_weight: Any) -> tuple[Matrix, Floats, Floats | None]:
-        shape = getattr(y, "shape", None) or np.shape(y)
+        shape = y.shape if hasattr(y, "shape") else np.asarray(y).shape
         self._many_labels = len(shape) == 2 and shape[1] > 1
         if not self._many_labels:
             X, codes, weight = self.validate(X, y, sample_weight)
@@ -228,12 +227,9 @@ class RidgeClassifier(_RidgeModel, LinearClassifier):
 
     def validate_labels(self, X: Any, y: Any, sample_weight: Any) -> tuple[Matrix, Floats, Floats | None]:
         """Check rows that have several labels each: y in columns of zeros and ones."""
-        from sklearn.utils.validation import validate_data
-
         self.check_parameters()
-        options = self._array_options()
-        X, y = validate_data(self, X, y, multi_output=True, **options)
-        dense = y.toarray() if sparse.issparse(y) else np.asarray(y)
+        X, y = self._check_arrays(X, y, multi_output=True)
+        dense = y.toarray() if is_sparse(y) else np.asarray(y)
         if len(encode(dense.ravel())[0]) > 2:
             raise ValueError(
                 "y has several columns, which must each hold two values, found more: several labels a row are given as "
@@ -272,7 +268,7 @@ class RidgeClassifier(_RidgeModel, LinearClassifier):
 
 
 def signs(codes: Any, classes: int) -> Floats:
-    """Give the targets of classes: a column for each, +1 in its rows and -1 elsewhere; one column for two classes.
+    """Give the targets of classes: a column for each, +1 in its rows and -1 elsewhere; one for up to two.
 
     Examples
     --------
@@ -280,7 +276,7 @@ def signs(codes: Any, classes: int) -> Floats:
     array([[-1.],
            [ 1.]])
     """
-    if classes == 2:
+    if classes <= 2:
         return np.where(codes == 1, 1.0, -1.0)[:, None]
     targets: Floats = np.full((len(codes), classes), -1.0)
     targets[np.arange(len(codes)), codes] = 1.0

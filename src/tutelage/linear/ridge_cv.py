@@ -37,7 +37,6 @@ from numbers import Real
 from typing import Annotated, Any, ClassVar, Literal, Self
 
 import numpy as np
-from scipy import sparse
 from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.metrics import check_scoring, get_scorer
 from sklearn.model_selection import check_cv
@@ -51,7 +50,7 @@ from sklearn.utils.metadata_routing import (
 )
 
 from tutelage import _core, matrices
-from tutelage.base import Accepts, Floats, Matrix
+from tutelage.base import Accepts, Floats, Matrix, is_sparse
 from tutelage.linear.base import LinearRegressor
 from tutelage.linear.least_squares import as_columns, split_point
 from tutelage.linear.scoring import Scoring, accepts_weights
@@ -116,7 +115,7 @@ class RidgeCV(LinearRegressor):
         scorer = self._scorer()
         X, y, weight = self.validate(X, y, sample_weight)
         routed = self._route(sample_weight if weight is None else weight, params, scorer)
-        if self.gcv_mode == "svd" and sparse.issparse(X):
+        if self.gcv_mode == "svd" and is_sparse(X):
             warnings.warn(
                 "The 'svd' mode is not supported for sparse X; gcv_mode is a hint here, and the smaller of the two "
                 "systems of equations is factored. Leave gcv_mode out.",
@@ -139,15 +138,16 @@ class RidgeCV(LinearRegressor):
 
     def _check_alphas(self) -> list[float]:
         """Give the alphas as a list; leaving one out needs every one of them to be positive."""
-        if np.ndim(self.alphas) == 0:
-            return [float(self.alphas)]
+        given: Any = self.alphas
+        if np.ndim(given) == 0:
+            return [float(given)]
         ends = "neither" if self.cv is None else "left"
-        several = len(self.alphas) > 1
+        several = len(given) > 1
         return [
             float(
                 check_scalar(alpha, f"alphas[{i}]" if several else "alphas", Real, min_val=0.0, include_boundaries=ends)
             )
-            for i, alpha in enumerate(self.alphas)
+            for i, alpha in enumerate(given)
         ]
 
     # ---- leaving one out ----
@@ -221,7 +221,7 @@ class RidgeCV(LinearRegressor):
                 raise ValueError(
                     f"cv!=None and {name}=True are incompatible: leave cv out, to leave out one row at a time."
                 )
-        if sparse.issparse(X):
+        if is_sparse(X):
             X = X.tocsr()
         scores = []
         for train, test in check_cv(self.cv, y).split(X, y, **routed.splitter.split):

@@ -77,11 +77,11 @@ def table() -> str:
     Examples
     --------
     >>> print(table().splitlines()[0])
-    | loss | formula | targets | convex | smoothness | Lipschitz | calibrated | curvature | conjugate | prox |
+    | loss | formula | targets | convex | smoothness | Lipschitz | calibrated | curvature | conjugate | prox | kink |
     """
     heads = [
         *("loss", "formula", "targets", "convex", "smoothness"),
-        *("Lipschitz", "calibrated", "curvature", "conjugate", "prox"),
+        *("Lipschitz", "calibrated", "curvature", "conjugate", "prox", "kink"),
     ]
     lines = [f"| {' | '.join(heads)} |", f"|{' --- |' * len(heads)}"]
     for loss in (kind() for kind in LOSSES):
@@ -89,7 +89,7 @@ def table() -> str:
         truths = (facts.calibrated, facts.has_curvature, facts.has_conjugate, facts.has_prox)
         formula = facts.formula.replace("|", "\\|")
         cells = [repr(loss), formula, facts.targets, _yes(facts.convex), f"{facts.smoothness:g}"]
-        cells += [f"{facts.lipschitz:g}", *map(_yes, truths)]
+        cells += [f"{facts.lipschitz:g}", *map(_yes, truths), facts.kink.replace("|", "\\|")]
         lines.append(f"| {' | '.join(cells)} |")
     return "\n".join(lines)
 

@@ -48,9 +48,9 @@ class Neighbourly(Estimator):
     ] = "auto"
     leaf_size: Annotated[Count, "Rows in a leaf of a tree."] = 30
     p: Annotated[float | None, Interval(0, closed="right"), "The exponent of the Minkowski metric."] = 2
-    metric: Annotated[Any, METRIC, AnyCallable(), Has("pairwise"), "The distance: a name, or a function of two rows."] = (
-        "minkowski"
-    )
+    metric: Annotated[
+        Any, METRIC, AnyCallable(), Has("pairwise"), "The distance: a name, or a function of two rows."
+    ] = "minkowski"
     metric_params: Annotated[dict[str, Any] | None, "What else the metric needs to know: w, V, VI, categorical."] = None
     n_jobs: Annotated[int | None, "Not needed: `tutelage.set_threads` says how many threads there are."] = None
 

@@ -86,9 +86,12 @@ class _Voting(Neighbourly, Classifier):
 def votes(codes: Any, classes: int, queries: int, owner: Any, weight: Any) -> Floats:
     """Add up the votes of neighbours with these codes: queries x classes."""
     flat = owner * classes + codes
-    return np.bincount(flat.ravel(), weights=None if weight is None else weight.ravel(), minlength=queries * classes)[
-        : queries * classes
-    ].reshape(queries, classes) * 1.0
+    return (
+        np.bincount(flat.ravel(), weights=None if weight is None else weight.ravel(), minlength=queries * classes)[
+            : queries * classes
+        ].reshape(queries, classes)
+        * 1.0
+    )
 
 
 class KNeighborsClassifier(_Voting, KNearest):

@@ -61,7 +61,14 @@ class Index:
     """
 
     def __init__(
-        self, X: Matrix, metric: Any, params: dict[str, Any], algorithm: str, leaf_size: int = 30, *, factor: float = 0.0
+        self,
+        X: Matrix,
+        metric: Any,
+        params: dict[str, Any],
+        algorithm: str,
+        leaf_size: int = 30,
+        *,
+        factor: float = 0.0,
     ) -> None:
         self.X = X
         self.metric = SYNONYMS.get(metric, metric) if isinstance(metric, str) else metric

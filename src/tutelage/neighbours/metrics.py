@@ -109,7 +109,9 @@ def resolve(metric: str, params: dict[str, Any], X: Any) -> Prepared:
         return Prepared("half_sqeuclidean", map=lambda rows, queries: directions(rows, queries, centre=centre))
     if name == "seuclidean":
         variance = params.get("V")
-        scale = np.sqrt(np.var(np.asarray(X, float), axis=0, ddof=1) if variance is None else np.asarray(variance, float))
+        scale = np.sqrt(
+            np.var(np.asarray(X, float), axis=0, ddof=1) if variance is None else np.asarray(variance, float)
+        )
         return Prepared("euclidean", map=lambda rows, _: rows / scale)
     if name == "mahalanobis":
         factor = _mahalanobis(params, X)

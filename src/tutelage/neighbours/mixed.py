@@ -49,7 +49,9 @@ def _columns(X: Any) -> list[list[Any]] | None:
     if array.dtype.kind not in "OSU":
         return None
     if array.ndim != 2:
-        raise ValueError(f"X must be a table of rows and columns for the metric 'gower', found {array.ndim} dimensions.")
+        raise ValueError(
+            f"X must be a table of rows and columns for the metric 'gower', found {array.ndim} dimensions."
+        )
     return [column.tolist() for column in np.asarray(X, dtype=object).T]
 
 

@@ -65,9 +65,7 @@ def predictions_for_every_k(model: Any, X: Any, largest: int) -> Any:
     if weights[0] is None:
         # As predict does it: the mean of each list, so that rounding is the same.
         return np.stack([targets[:, :k].mean(axis=1) for k in range(1, largest + 1)])
-    return np.stack(
-        [(targets[:, : k + 1] * weights[k]).sum(axis=1) / weights[k].sum(axis=1) for k in range(largest)]
-    )
+    return np.stack([(targets[:, : k + 1] * weights[k]).sum(axis=1) / weights[k].sum(axis=1) for k in range(largest)])
 
 
 def _winners(classes: Any, codes: Any, weight: Any) -> Any:

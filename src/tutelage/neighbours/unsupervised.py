@@ -115,4 +115,6 @@ def _asked(model: Any, mode: str, include_self: bool | str) -> Any:
 def _check_same(model: Any, **words: Any) -> None:
     for name, value in words.items():
         if getattr(model, name) != value:
-            raise ValueError(f"Got {value} for {name}, while the estimator has {getattr(model, name)} for the same parameter.")
+            raise ValueError(
+                f"Got {value} for {name}, while the estimator has {getattr(model, name)} for the same parameter."
+            )

@@ -93,7 +93,13 @@ def _read_annotated(hint: Any, interval: Interval | None) -> list[Rule] | None:
     open_rules = [item for item in metadata if isinstance(item, Rule) and not item.hidden]
     hidden = [item for item in metadata if isinstance(item, Rule) and item.hidden]
     rules = open_rules or _read(hint.__origin__, inner)
-    return None if rules is None else [*rules, *hidden]
+    return None if rules is None else [*[rule for rule in rules if not _is_hidden(rule, hidden)], *hidden]
+
+
+def _is_hidden(rule: Rule, hidden: list[Rule]) -> bool:
+    """Whether all that a rule offers is hidden: a type must name such values too, ``Literal["deprecated"]``."""
+    offered = rule.values if isinstance(rule, Options) else ()
+    return bool(offered) and all(any(one.accepts(value) for one in hidden) for value in offered)
 
 
 def _read_literal(values: tuple[Any, ...]) -> list[Rule]:

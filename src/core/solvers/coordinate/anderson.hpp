@@ -1,6 +1,6 @@
-// Anderson extrapolation for coordinate descent (Bertrand and Massias 2021): near the solution the support is fixed and a
-// sweep is an affine map, so a combination of the last few iterates, with weights that sum to one and make the combined
-// step smallest, is far nearer the fixed point than the last of them.
+// Anderson extrapolation for coordinate descent (Bertrand and Massias 2021): near the solution the support is fixed and
+// a sweep is an affine map, so a combination of the last few iterates, with weights that sum to one and make the
+// combined step smallest, is far nearer the fixed point than the last of them.
 #pragma once
 #include <array>
 #include <cmath>

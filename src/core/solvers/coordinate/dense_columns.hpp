@@ -62,8 +62,8 @@ void dense_gram(Index rows, Index first, Index count, Pack&& pack, double* h, In
       }
     });
     for (Index t = 0; t < pieces; ++t) {
-      for (Index p = 0; p < height; ++p) simd::add(1.0, sums.data() + t * size + p * count, h + (first + p) * ldh,
-                                                   first + p + 1);
+      for (Index p = 0; p < height; ++p)
+        simd::add(1.0, sums.data() + t * size + p * count, h + (first + p) * ldh, first + p + 1);
     }
   }
   mirror(first, count, h, ldh);

@@ -133,8 +133,8 @@ class DenseRowProducts final : public ColumnProducts {
  private:
   const T* row(Index i) const { return data_ + i * stride_; }
 
-  /// Sums of `width` numbers over all rows: body(first, count, own) adds those of a piece of the rows to `own`. How many
-  /// pieces there are depends on the shape alone.
+  /// Sums of `width` numbers over all rows: body(first, count, own) adds those of a piece of the rows to `own`. How
+  /// many pieces there are depends on the shape alone.
   template <class Body>
   Vector by_pieces(Index width, Body&& body) const {
     const Index fitting = (Index{1} << 20) / std::max<Index>(width, 1);

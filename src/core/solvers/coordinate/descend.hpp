@@ -1,8 +1,8 @@
 // Coordinate descent on a quadratic model with a separable penalty, to a given accuracy.
 //
-// A sweep minimises over one coefficient after the other, exactly: w_a <- prox(w_a - q_a / H_aa, 1 / H_aa). The violation
-// |w_a - prox(...)| H_aa, in units of the gradient, tells how far a coefficient stood from its optimality condition, and
-// the loop ends after a sweep of all coefficients whose largest violation is below `accuracy`.
+// A sweep minimises over one coefficient after the other, exactly: w_a <- prox(w_a - q_a / H_aa, 1 / H_aa). The
+// violation |w_a - prox(...)| H_aa, in units of the gradient, tells how far a coefficient stood from its optimality
+// condition, and the loop ends after a sweep of all coefficients whose largest violation is below `accuracy`.
 //
 // Sweeps converge slowly where columns are nearly dependent, and two things are done about it:
 //   - Anderson extrapolation of every few sweeps (anderson.hpp), kept when the model's value falls;
@@ -130,8 +130,8 @@ class Descender {
     anderson.push(model_.w, active);
   }
 
-  /// Whether m^3 / 3 products are fewer than the sweeps (m^2 products each) still to come at this rate per 12 sweeps. The
-  /// factor says how much faster the products of a factorisation run.
+  /// Whether m^3 / 3 products are fewer than the sweeps (m^2 products each) still to come at this rate per 12 sweeps.
+  /// The factor says how much faster the products of a factorisation run.
   bool newton_pays(double rate, double violation, double m) const {
     if (m > 4000) return false;
     if (!(rate < 1)) return true;
@@ -230,7 +230,8 @@ class Loops final : public CoordinateLoops {
     for (Index t = 0; t < count; ++t) {
       const Index j = js[t];
       const double l = lipschitz[j];
-      const bool rests = w[j] == 0 && term_.prox(j, bound[j] / l, 1 / l) == 0 && term_.prox(j, -bound[j] / l, 1 / l) == 0;
+      const bool rests =
+          w[j] == 0 && term_.prox(j, bound[j] / l, 1 / l) == 0 && term_.prox(j, -bound[j] / l, 1 / l) == 0;
       if (!rests) out[found++] = j;
     }
     return found;

@@ -95,7 +95,7 @@ inline void certify(SmoothPart& smooth, const Gradients& gradients, const Coordi
   if (state.centred && penalty.facts().scales_dual)
     state.best = std::max(state.best, dual_value(smooth, penalty, smooth.slopes, v));
   certificate.dual = state.best;
-  certificate.gap = std::max(certificate.primal - state.best, 0.0);
+  certificate.gap = gap_between(certificate.primal, state.best);
 }
 
 }  // namespace tutelage::coordinate

@@ -8,6 +8,7 @@
 #pragma once
 #include <algorithm>
 #include <cmath>
+#include <stdexcept>
 
 #include "core/solvers/coordinate/descend.hpp"
 #include "core/solvers/coordinate/smooth.hpp"
@@ -18,14 +19,27 @@ class Gradients {
  public:
   /// Reads X once: means (when centred), squares and gradients of every column at these slopes.
   Gradients(const ColumnProducts& x, const SmoothPart& smooth, bool centred)
-      : x_(x), rows_(x.rows()), columns_(x.columns()), means(at(centred ? columns_ : 0)), squares(at(columns_)),
-        g(at(columns_)), scale_of_loss(smooth.facts().quadratic || smooth.facts().smoothness == infinity
-                                           ? 1.0
-                                           : smooth.facts().smoothness),
-        lipschitz(at(columns_)), bound_(at(columns_)), when_(at(columns_), 0.0), known_(at(columns_), 1) {
+      : x_(x),
+        rows_(x.rows()),
+        columns_(x.columns()),
+        means(at(centred ? columns_ : 0)),
+        squares(at(columns_)),
+        g(at(columns_)),
+        scale_of_loss(smooth.facts().quadratic || smooth.facts().smoothness == infinity ? 1.0
+                                                                                        : smooth.facts().smoothness),
+        lipschitz(at(columns_)),
+        bound_(at(columns_)),
+        when_(at(columns_), 0.0),
+        known_(at(columns_), 1) {
     x.survey(smooth.weights.data(), smooth.slopes.data(),
              {.means = centred ? means.data() : nullptr, .squares = squares.data(), .dots = g.data()});
     for (Index j = 0; j < columns_; ++j) {
+      if (!std::isfinite(squares[at(j)])) {
+        throw std::invalid_argument(
+            "Coordinate descent iterations resulted in non-finite parameter values: X has NaN, infinity or numbers "
+            "too large to square in column " +
+            std::to_string(j) + "; impute or rescale it.");
+      }
       // What rounding leaves of a constant column after its mean is subtracted is not a direction.
       if (centred && squares[at(j)] <= 1e-28 * means[at(j)] * means[at(j)]) squares[at(j)] = 0;
       if (squares[at(j)] == 0) g[at(j)] = 0;

@@ -1,13 +1,14 @@
-// Squared loss with the whole Gram matrix: once H = Xc' C Xc, g_0 = -Xc' C y and y' C y are known (C the weights over their
-// sum, Xc and y centred where there is an intercept), X is not needed again:
+// Squared loss with the whole Gram matrix: once H = Xc' C Xc, g_0 = -Xc' C y and y' C y are known (C the weights over
+// their sum, Xc and y centred where there is an intercept), X is not needed again:
 //
 //     risk(w) = y'Cy / 2 + g_0'w + w'Hw / 2,      gradient g = g_0 + H w,
 //     dual(t) = (y'Cy + g_0'w) t - risk(w) t^2 - penalty*(-t g)
 //
-// at the slopes of w times t. A coefficient at rest costs nothing, one that moves d products, whatever n is: with many more
-// rows than columns this is how to follow a path, or to fit many subsets of the rows whose sums can be subtracted.
+// at the slopes of w times t. A coefficient at rest costs nothing, one that moves d products, whatever n is: with many
+// more rows than columns this is how to follow a path, or to fit many subsets of the rows whose sums can be subtracted.
 //
-// Sums of squares cancel where the fit is nearly perfect: what rounding may have taken from the risk is added to the gap.
+// Sums of squares cancel where the fit is nearly perfect: what rounding may have taken from the risk is added to the
+// gap.
 #pragma once
 #include <algorithm>
 #include <cmath>
@@ -25,9 +26,9 @@ namespace tutelage {
 struct GramProblem {
   coordinate::Gram h;
   coordinate::Vector g0;
-  double square = 0;          // y'Cy
-  coordinate::Vector means;   // of the columns; empty without an intercept
-  double mean = 0;            // of y
+  double square = 0;         // y'Cy
+  coordinate::Vector means;  // of the columns; empty without an intercept
+  double mean = 0;           // of y
 };
 
 class GramDescent {
@@ -56,6 +57,7 @@ class GramDescent {
     Certificate certificate;
     certificate.solver = "coordinate";
     double caution = 0.3, scale = 0, violation_scale = 0, best = -infinity;
+    Stagnation stagnation;
     for (Index round = 0;; ++round) {
       certificate.rounds = round;
       const double worst = worst_violation(*loops);
@@ -69,17 +71,18 @@ class GramDescent {
         certificate.measure = Measure::stationarity;
         certificate.gap = violation_scale > 0 ? worst / violation_scale : 0;
       }
-      if (watch.converged(certificate, scale) || watch.expired(certificate)) break;
+      const bool settled = stopping.tol > last_digits || worst <= 1e-14 * largest_slope_;
+      if ((settled && watch.converged(certificate, scale)) || watch.expired(certificate)) break;
       if (round >= stopping.max_rounds) break;
       double norm = 0;
       for (const double w : model_.w) norm += std::abs(w);
-      const double wanted =
-          dual_exists ? (norm > 0 ? stopping.tol * certificate.primal / norm : 0.03 * worst) : stopping.tol * violation_scale;
+      const double wanted = dual_exists ? (norm > 0 ? stopping.tol * certificate.primal / norm : 0.03 * worst)
+                                        : stopping.tol * violation_scale;
       if (worst <= caution * wanted) caution *= 0.1;
       const double accuracy = std::max(std::min(caution * wanted, 0.3 * worst), 1e-17 * largest_slope_);
       const bool moved = loops->descend(model_, accuracy, 2000).moved;
       gradient();
-      if (!moved && (worst == 0 || caution < 1e-9)) {
+      if (stagnation.reached(certificate, scale) || (!moved && (worst == 0 || caution < 1e-9))) {
         certificate.reason = Reason::rounding;
         break;
       }

@@ -1,13 +1,14 @@
 // The quadratic model that the inner loop minimises, on the m columns of a working set:
 //
-//     model(w) = g'(w - w0) + (w - w0)' H (w - w0) / 2 + penalty(w),      H = X' C X, centred where there is an intercept.
+//     model(w) = g'(w - w0) + (w - w0)' H (w - w0) / 2 + penalty(w),      H = X' C X, centred where there is an
+//     intercept.
 //
-// A model answers gradient(a) = g_a + H_a (w - w0) and curvature(a) = H_aa for a position a of the working set, and moves
-// one coefficient. Three ways to hold it:
+// A model answers gradient(a) = g_a + H_a (w - w0) and curvature(a) = H_aa for a position a of the working set, and
+// moves one coefficient. Three ways to hold it:
 //   GramModel    H itself. A coefficient that stays costs nothing, one that moves m products: best while m is small
 //                against the number of rows (or, for sparse columns, of their entries).
-//   DenseModel   columns sqrt(c) (x_j - mean_j) and the vector t = sqrt(c) X (w - w0): n products to look at a coefficient.
-//   SparseModel  the same with the stored entries of sqrt(c) x_j, centred by a rank-one correction.
+//   DenseModel   columns sqrt(c) (x_j - mean_j) and the vector t = sqrt(c) X (w - w0): n products to look at a
+//   coefficient. SparseModel  the same with the stored entries of sqrt(c) x_j, centred by a rank-one correction.
 #pragma once
 #include <algorithm>
 #include <vector>

@@ -30,10 +30,16 @@ double sum_blocks(Index rows, Term&& term) {
 class SmoothPart {
  public:
   SmoothPart(const AnyLoss& loss, const double* y, const double* s, Index rows)
-      : loss_(loss), facts_(loss.facts()), y_(y), s_(s), rows_(rows), weights(at(rows)), slopes(at(rows)),
+      : loss_(loss),
+        facts_(loss.facts()),
+        y_(y),
+        s_(s),
+        rows_(rows),
+        weights(at(rows)),
+        slopes(at(rows)),
         curvatures(at(rows)) {
-    total_ = s ? sum_blocks(rows, [&](Index first, Index n) { return plain_sum(s + first, n); })
-               : static_cast<double>(rows);
+    total_ =
+        s ? sum_blocks(rows, [&](Index first, Index n) { return plain_sum(s + first, n); }) : static_cast<double>(rows);
     for (Index i = 0; i < rows; ++i) weights[at(i)] = (s ? s[i] : 1.0) / total_;
   }
 
@@ -78,8 +84,12 @@ class SmoothPart {
       if (std::abs(slope) <= 4e-16 * size || size == 0) return true;
       if (round == 0) size_before = size;
       if (!(size > 1e-16 * size_before)) return false;
-      if (slope > 0) high = moved; else low = moved;
+      if (slope > 0)
+        high = moved;
+      else
+        low = moved;
       double next = moved - slope / plain_sum(curvatures.data(), rows_);
+      if (next == moved) return true;  // a step below rounding; bisection would leave the best place again
       if (!(next > low && next < high)) {
         if (high == infinity || low == -infinity) {
           next = moved + (slope > 0 ? -1 : 1) * std::max(1.0, std::abs(moved));
@@ -98,6 +108,14 @@ class SmoothPart {
       if (!std::isfinite(value_)) return false;
     }
     return false;
+  }
+
+  /// s_i curvature_i / S as the loss has it, zero on its flat stretches.
+  Vector true_curvatures(const Vector& z) const {
+    Vector out(at(rows_));
+    loss_.curvature_times(y_, s_, z.data(), Vector(at(rows_), 1.0).data(), rows_, out.data());
+    for (double& c : out) c /= total_;
+    return out;
   }
 
   /// -(1 / S) sum_i s_i conjugate(y_i, t slope_i): the part of the dual that does not know the penalty.

@@ -18,7 +18,8 @@ template <class P, bool each>
 class ScalarTerm {
  public:
   explicit ScalarTerm(const SeparableOf<P, each>& penalty)
-      : penalty_(&penalty), first_(penalty.scalar(0)),
+      : penalty_(&penalty),
+        first_(penalty.scalar(0)),
         weights_(penalty.weights().empty() ? nullptr : penalty.weights().data()),
         count_(static_cast<Index>(penalty.weights().size())) {}
 

@@ -12,7 +12,7 @@ namespace tutelage::coordinate {
 struct QuadraticTerms {
   const double* c = nullptr;
   const double* shift = nullptr;
-  double total = 0;  // sum of c where there is an intercept, else 0
+  double total = 0;             // sum of c where there is an intercept, else 0
   bool same_as_before = false;  // c and shift are those of the last call: its Gram matrix holds
 };
 
