@@ -12,9 +12,6 @@ NB_MODULE(TUTELAGE_MODULE, m) {
   bind_risk(m);
   bind_curvature(m);
   bind_ridge_path(m);
-<<<<<<< HEAD
   bind_neighbours(m);
-=======
   bind_group_descent(m);
->>>>>>> main
 }
