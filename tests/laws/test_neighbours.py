@@ -1,4 +1,4 @@
-"""Laws of the search for neighbours: it finds what ten lines of NumPy find, whatever the algorithm, order or number of threads."""
+"""Laws of neighbours: what ten lines of NumPy find, whatever the algorithm, the order or the number of threads."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ def test_products_find_what_brute_force_finds(kind: type, basis: int) -> None:
         lambda X: X * 1e-30,
         lambda X: X * np.where(np.arange(X.shape[1]) % 2, 1e-6, 1e6),
         lambda X: np.repeat(X[: len(X) // 8], 8, axis=0),
-        lambda X: np.zeros_like(X),
+        np.zeros_like,
     ],
 )
 def test_products_lose_no_neighbour_of_difficult_rows(spoil: Any) -> None:

@@ -2,9 +2,9 @@
 
     y(x) = vote or mean of y_i over the neighbours N(x),      N(x): the k nearest rows, or all within a radius
 
-There is nothing to fit but the rows; all the work is the search, n distances of d coordinates a query. It is exact here,
-always, and the same on any machine and any number of threads: distances are summed in one order, and rows at equal
-distance stand in the order of their numbers. `tutelage.neighbours.index` tells which search runs when.
+There is nothing to fit but the rows; all the work is the search, n distances of d coordinates a query. It is exact
+here, always, and the same on any machine and any number of threads: distances are summed in one order, and rows at
+equal distance stand in the order of their numbers. `tutelage.neighbours.index` tells which search runs when.
 
 Neighbours fail where distance means little: columns of different units (scale them first), many irrelevant columns, and
 high dimensions, where all rows are about equally far.

@@ -5,18 +5,19 @@ from __future__ import annotations
 import numbers
 import warnings
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, TypeVar, cast
 
 import numpy as np
 from scipy import sparse
 from sklearn.neighbors import sort_graph_by_row_values
 from sklearn.utils import check_array, check_consistent_length
+from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, check_non_negative
 
 from tutelage.base import Accepts, Estimator, is_sparse
 from tutelage.neighbours.index import Index
 from tutelage.neighbours.metrics import BALLS, BOXES, BRUTE, SPARSE, VALID
-from tutelage.neighbours.mixed import as_codes, as_strings
+from tutelage.neighbours.mixed import Vocabulary, as_codes, as_strings
 from tutelage.parameters import Arrays, Count, Interval, fitted
 from tutelage.parameters.rules import AnyCallable, Has, Options
 
@@ -27,6 +28,14 @@ if TYPE_CHECKING:
     class _KNeighborsMixin: ...
 else:
     from sklearn.neighbors._base import KNeighborsMixin as _KNeighborsMixin
+
+Method = TypeVar("Method", bound=Callable[..., Any])
+
+
+def only_if(check: Callable[[Any], bool]) -> Callable[[Method], Method]:
+    """Hide a method where the check of its model fails, as scikit-learn's ``available_if`` does."""
+    return cast("Callable[[Method], Method]", available_if(check))
+
 
 METRIC = Options(tuple(sorted(BRUTE | BALLS)))
 Weighting = Annotated[
@@ -67,8 +76,9 @@ class Neighbourly(Estimator):
 
     def _check_arrays(self, *arrays: Any, **options: Any) -> Any:
         if isinstance(self.metric, str) and self.metric == "gower":
-            known = None if options.get("reset", True) else self._vocabulary
-            rows, self._vocabulary = as_codes(arrays[0], known)
+            known: Vocabulary | None = None if options.get("reset", True) else getattr(self, "_vocabulary", None)
+            rows, learned = as_codes(arrays[0], known)
+            self._vocabulary = learned
             return super()._check_arrays(rows, *arrays[1:], **options)
         if not isinstance(self.metric, str) or self.metric != "edit":
             return super()._check_arrays(*arrays, **options)
@@ -185,8 +195,8 @@ class Neighbourly(Estimator):
         if params["p"] < 1:
             if method != "brute":
                 raise ValueError(
-                    f'algorithm="{method}" does not support 0 < p < 1 for the Minkowski metric. To resolve this problem '
-                    'either set p >= 1 or algorithm="brute".'
+                    f'algorithm="{method}" does not support 0 < p < 1 for the Minkowski metric. To resolve this '
+                    'problem either set p >= 1 or algorithm="brute".'
                 )
             warnings.warn(
                 "Mind that for 0 < p < 1, Minkowski metrics are not distance metrics. Continuing the execution with "
@@ -209,7 +219,8 @@ class Neighbourly(Estimator):
             X = _distances(X)
             if not is_sparse(X) and X.shape[1] != self.n_samples_fit_:
                 raise ValueError(
-                    f"X must hold the distances to the {self.n_samples_fit_} rows of the fit, found {X.shape[1]} columns."
+                    f"X must hold the distances to the {self.n_samples_fit_} rows of the fit, found {X.shape[1]} "
+                    "columns."
                 )
             return X
         X = self.validate_rows(X)
@@ -412,7 +423,8 @@ def _first_of_graph(graph: Any, k: int, *, exclude: bool) -> tuple[Floats, Any]:
     counts = np.diff(graph.indptr)
     if counts.min() < k:
         raise ValueError(
-            f"{k} neighbors per samples are required, but some samples have only {counts.min()} neighbors in precomputed "
+            f"{k} neighbors per samples are required, but some samples have only {counts.min()} neighbors in "
+            "precomputed "
             "graph matrix. Decrease number of neighbors used or recompute the graph with more neighbors."
         )
     places = graph.indptr[:-1, None] + np.arange(k)

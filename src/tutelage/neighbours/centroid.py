@@ -23,9 +23,9 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, Self
 import numpy as np
 from scipy import sparse
 from scipy.special import expit, log_expit, log_softmax, softmax
-from sklearn.utils.metaestimators import available_if
 
 from tutelage.base import Accepts, Classifier, is_sparse
+from tutelage.neighbours.base import only_if
 from tutelage.neighbours.index import Index
 from tutelage.parameters import Arrays, Interval, fitted, parameter
 
@@ -91,7 +91,8 @@ class NearestCentroid(Classifier):
         self.within_class_std_dev_ = np.sqrt(squares.sum(axis=0) / (n - k)) if n > k else np.zeros(X.shape[1])
         if np.any(self.within_class_std_dev_ == 0):
             warnings.warn(
-                "self.within_class_std_dev_ has at least 1 zero standard deviation. Inputs within the same classes for at "
+                "self.within_class_std_dev_ has at least 1 zero standard deviation. Inputs within the same classes "
+                "for at "
                 "least 1 feature are identical.",
                 UserWarning,
                 stacklevel=2,
@@ -150,7 +151,7 @@ class NearestCentroid(Classifier):
         with np.errstate(divide="ignore"):
             return np.asarray(2 * np.log(self.class_prior_) - found**2)
 
-    @available_if(_is_euclidean)
+    @only_if(_is_euclidean)
     def decision_function(self, X: Any) -> Floats:
         """Give the scores of the classes; for two, the difference of the second and the first.
 
@@ -162,7 +163,7 @@ class NearestCentroid(Classifier):
         scores = self._scores(self.validate_rows(X))
         return scores[:, 1] - scores[:, 0] if len(self.classes_) == 2 else scores
 
-    @available_if(_is_euclidean)
+    @only_if(_is_euclidean)
     def predict_proba(self, X: Any) -> Floats:
         """Give the probabilities of the classes.
 
@@ -176,7 +177,7 @@ class NearestCentroid(Classifier):
             return np.stack([expit(-scores), expit(scores)], axis=1)
         return np.asarray(softmax(scores, axis=1))
 
-    @available_if(_is_euclidean)
+    @only_if(_is_euclidean)
     def predict_log_proba(self, X: Any) -> Floats:
         """Give the logarithms of the probabilities of the classes.
 
@@ -192,7 +193,7 @@ class NearestCentroid(Classifier):
 
 
 def _dense(X: Any) -> Floats:
-    return np.asarray(X.toarray() if sparse.issparse(X) else X, dtype=float)
+    return np.asarray(X.toarray() if is_sparse(X) else X, dtype=float)
 
 
 def _medians(rows: Any, codes: Any, classes: int) -> Floats:

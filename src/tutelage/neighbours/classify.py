@@ -85,13 +85,9 @@ class _Voting(Neighbourly, Classifier):
 
 def votes(codes: Any, classes: int, queries: int, owner: Any, weight: Any) -> Floats:
     """Add up the votes of neighbours with these codes: queries x classes."""
-    flat = owner * classes + codes
-    return (
-        np.bincount(flat.ravel(), weights=None if weight is None else weight.ravel(), minlength=queries * classes)[
-            : queries * classes
-        ].reshape(queries, classes)
-        * 1.0
-    )
+    flat = (owner * classes + codes).ravel()
+    counted = np.bincount(flat, None if weight is None else weight.ravel(), minlength=queries * classes)
+    return np.asarray(counted.reshape(queries, classes), dtype=np.float64)
 
 
 class KNeighborsClassifier(_Voting, KNearest):
@@ -120,7 +116,8 @@ class KNeighborsClassifier(_Voting, KNearest):
         weight = neighbour_weights(self.weights, distances)
         if weight is not None and np.any(np.all(weight == 0, axis=1)):
             raise ValueError(
-                "All neighbors of some sample is getting zero weights. Please modify 'weights' to avoid this case if you "
+                "All neighbors of some sample is getting zero weights. Please modify 'weights' to avoid this case if "
+                "you "
                 "are using a user-defined function."
             )
         owner = np.arange(queries)[:, None]
@@ -193,8 +190,8 @@ class RadiusNeighborsClassifier(_Voting, WithinRadius):
             labels = list(wanted)  # type: ignore[arg-type]
             if len(labels) != len(outputs):
                 raise ValueError(
-                    f"The length of outlier_label: {wanted} is inconsistent with the output length: {len(outputs)}; give "
-                    "one label for each output."
+                    f"The length of outlier_label: {wanted} is inconsistent with the output length: {len(outputs)}; "
+                    "give one label for each output."
                 )
         for label, (classes, _) in zip(labels, outputs, strict=True):
             if np.iterable(label) and not isinstance(label, str):
@@ -231,8 +228,8 @@ class RadiusNeighborsClassifier(_Voting, WithinRadius):
                 found[np.ix_(lonely, place)] = 1.0
                 if not len(place):
                     warnings.warn(
-                        f"Outlier label {label} is not in training classes. All class probabilities of outliers will be "
-                        "assigned with 0.",
+                        f"Outlier label {label} is not in training classes. All class probabilities of "
+                        "outliers will be assigned with 0.",
                         UserWarning,
                         stacklevel=2,
                     )

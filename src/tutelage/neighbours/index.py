@@ -1,7 +1,7 @@
 """Rows that can be asked for their neighbours: one door to every kind of search.
 
-An `Index` is made from the rows of a fit and answers two questions: the k nearest, and all within a radius. Which search
-runs is a matter of cost alone, since all of them give the same rows and, to the last bit, the same distances:
+An `Index` is made from the rows of a fit and answers two questions: the k nearest, and all within a radius. Which
+search runs is a matter of cost alone, since all of them give the same rows and, to the last bit, the same distances:
 
 - brute force over panels of eight rows: any metric, n d operations a query;
 - float32 products with exact measuring afterwards: Euclidean metrics, where there are enough queries to pay for the
@@ -18,16 +18,17 @@ runs is a matter of cost alone, since all of them give the same rows and, to the
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from scipy import sparse
 
 from tutelage import _core
+from tutelage.base import is_sparse
 from tutelage.neighbours.metrics import HOMOGENEOUS, SYNONYMS, resolve
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from numpy.typing import NDArray
 
     from tutelage.base import Floats, Matrix
@@ -152,7 +153,7 @@ class Index:
     def _ask_kernel(self, queries: Any, question: str, exclude: bool, *words: Any) -> Any:
         self._prepare()
         asked = self._rows if queries is None else self._prepared.rows(queries, queries=True)
-        if not sparse.issparse(asked):
+        if not is_sparse(asked):
             asked = np.asarray(asked, dtype=np.float64)
         if queries is not None and self._power:
             if self._factor != 1.0:
@@ -163,7 +164,7 @@ class Index:
         if question == "within":
             radii, by_distance = words
             words = (np.ascontiguousarray(self._prepared.inward(radii) * self._factor**self._power), by_distance)
-        if sparse.issparse(self._rows):
+        if is_sparse(self._rows):
             answer = getattr(_core, f"{question}_sparse")(
                 *_csr(self._rows), *_csr(asked), self._prepared.kernel, exclude, *words
             )
@@ -217,7 +218,7 @@ class Index:
 
         def distances(queries: Any, rows: Any) -> Floats:
             pairs = ((queries[[i]], rows[[j]]) for i in range(queries.shape[0]) for j in range(rows.shape[0]))
-            if not sparse.issparse(rows):
+            if not is_sparse(rows):
                 pairs = ((query, row) for query in queries for row in rows)
             found = np.fromiter((metric(a, b, **words) for a, b in pairs), dtype=np.float64)
             return found.reshape(queries.shape[0], -1)
@@ -255,8 +256,8 @@ def images(X: Floats) -> tuple[Floats, Floats, float]:
     """Choose how float32 products look at rows: what to subtract, the directions to keep, and the scale.
 
     The directions are the leading principal ones of a sample, as many as make the whole search cheapest: the product
-    costs one multiplication a direction, a row that passes costs some fifteen a coordinate, and how many pass is counted
-    on the sample. No directions at all means every coordinate as it is.
+    costs one multiplication a direction, a row that passes costs some fifteen a coordinate, and how many pass is
+    counted on the sample. No directions at all means every coordinate as it is.
 
     Returns
     -------
@@ -286,7 +287,7 @@ def images(X: Floats) -> tuple[Floats, Floats, float]:
 
 
 def _orthonormal(columns: Floats) -> Floats:
-    """An orthonormal basis of the columns: by two Cholesky factors, which are a few products, where that is accurate."""
+    """An orthonormal basis of the columns: by two Cholesky factors, a few products, where that is accurate."""
     basis = columns
     try:
         for _ in range(2):
@@ -337,7 +338,7 @@ def _csr(X: Any) -> tuple[Floats, NDArray[np.int64], NDArray[np.int64]]:
 
 
 def _largest(X: Any) -> float:
-    numbers = X.data if sparse.issparse(X) else X
+    numbers = X.data if is_sparse(X) else X
     return float(max(numbers.max(), -numbers.min())) if numbers.size else 0.0
 
 

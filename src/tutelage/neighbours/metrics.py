@@ -1,4 +1,5 @@
-"""Distances by name: what a metric needs to know, and how rows are prepared so that few native kernels serve many names.
+"""Distances by name: what a metric needs to know, and how rows are prepared so that few native kernels serve many
+names.
 
 Many metrics are another one after a map of the rows:
 
@@ -10,8 +11,8 @@ Many metrics are another one after a map of the rows:
     haversine        twice the arc sine of half the chord between points on the unit sphere
 
 A zero vector has no direction; its cosine distance from everything is 1. Two more coordinates say so: a zero row is at
-(0, 1, 0), a zero query at (0, 0, 1), so that both are at half the squared distance 1 from every unit vector and from each
-other.
+(0, 1, 0), a zero query at (0, 0, 1), so that both are at half the squared distance 1 from every unit vector and from
+each other.
 
 >>> import numpy as np
 >>> prepared = resolve("cosine", {}, np.array([[3.0, 4.0], [0.0, 0.0]]))
@@ -28,6 +29,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy import sparse
+
+from tutelage.base import is_sparse
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -82,7 +85,7 @@ class Prepared:
     def rows(self, X: Any, *, queries: bool = False) -> Any:
         """Give rows as the kernel compares them, in C order, or CSR: float64, but float32 rows that no map changed."""
         mapped = self.map(X, queries)
-        if sparse.issparse(mapped):
+        if is_sparse(mapped):
             return mapped
         if self.map is _same and not queries and getattr(mapped, "dtype", None) == np.float32:
             return np.ascontiguousarray(mapped)
@@ -140,7 +143,7 @@ def _minkowski(params: dict[str, Any]) -> Prepared:
 
 def directions(rows: Any, queries: bool, *, centre: bool = False) -> Any:
     """Divide rows by their norms, with two more coordinates for those that are zero."""
-    if sparse.issparse(rows):
+    if is_sparse(rows):
         norms = np.sqrt(np.asarray(rows.multiply(rows).sum(axis=1), dtype=float).ravel())
         scaled = sparse.diags_array(1 / np.where(norms == 0, 1.0, norms)) @ rows.astype(np.float64)
         marks = sparse.csr_array(_marks(norms == 0, queries))
@@ -170,7 +173,8 @@ def _mahalanobis(params: dict[str, Any], X: Any) -> Floats:
     values, vectors = np.linalg.eigh((symmetric + symmetric.T) / 2)
     if values[0] < -1e-10 * abs(values[-1]):
         raise ValueError(
-            f"The matrix VI of the Mahalanobis metric must be positive semi-definite, found the eigenvalue {values[0]!s}."
+            "The matrix VI of the Mahalanobis metric must be positive semi-definite, found the eigenvalue "
+            f"{values[0]!s}."
         )
     factor: Floats = vectors * np.sqrt(np.maximum(values, 0.0))
     return factor

@@ -4,8 +4,10 @@
     density(x) = 1 / mean_{i in N_k(x)} reach_i(x)
     LOF(x)     = mean_{i in N_k(x)} density(x_i) / density(x)
 
-About 1 inside a cluster, whatever the cluster's own density; well above 1 outside. Distances alone cannot say that: a row
-as far from a dense cluster as the rows of a thin one are from each other is an outlier of the dense one. Cost: one search.
+About 1 inside a cluster, whatever the cluster's own density; well above 1 outside. Distances alone cannot say that:
+a row
+as far from a dense cluster as the rows of a thin one are from each other is an outlier of the dense one. Cost: one
+search.
 
 >>> LocalOutlierFactor(n_neighbors=2).fit_predict([[-1.1], [0.2], [101.1], [0.3]])
 array([ 1,  1, -1,  1])
@@ -18,13 +20,14 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
 
 import numpy as np
 from sklearn.base import OutlierMixin
-from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from tutelage.neighbours.base import KNearest
+from tutelage.neighbours.base import KNearest, Method, only_if
 from tutelage.parameters import Count, Interval, fitted, parameter
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from tutelage.base import Floats
 
 _INSTEAD = {
@@ -34,19 +37,20 @@ _INSTEAD = {
 }
 
 
-def _only_for_novelty(method: str) -> Any:
+def _only_for_novelty(method: str) -> Callable[[Method], Method]:
     def check(model: Any) -> bool:
         if not model.novelty:
             raise AttributeError(f"{method} is not available when novelty=False, {_INSTEAD[method]}")
         return True
 
-    return available_if(check)
+    return only_if(check)
 
 
 def _not_for_novelty(model: Any) -> bool:
     if model.novelty:
         raise AttributeError(
-            "fit_predict is not available when novelty=True. Use novelty=False if you want to predict on the training set."
+            "fit_predict is not available when novelty=True. Use novelty=False if you want to predict on the "
+            "training set."
         )
     return True
 
@@ -88,7 +92,8 @@ class LocalOutlierFactor(OutlierMixin, KNearest):  # type: ignore[misc]
         n = self.n_samples_fit_
         if self.n_neighbors > n:
             warnings.warn(
-                f"n_neighbors ({self.n_neighbors}) is greater than the total number of samples ({n}). n_neighbors will be "
+                f"n_neighbors ({self.n_neighbors}) is greater than the total number of samples ({n}). n_neighbors "
+                "will be "
                 "set to (n_samples - 1) for estimation.",
                 UserWarning,
                 stacklevel=2,
@@ -117,7 +122,7 @@ class LocalOutlierFactor(OutlierMixin, KNearest):  # type: ignore[misc]
         # The least density of rows that are all alike is kept finite.
         return 1.0 / (np.mean(np.maximum(distances, self._reach[rows]), axis=1) + 1e-10)
 
-    @available_if(_not_for_novelty)
+    @only_if(_not_for_novelty)
     def fit_predict(self, X: Any, y: Any = None) -> Any:  # noqa: ARG002 - part of the API
         """Fit, and say of each row whether it is one of the crowd (1) or an outlier (-1).
 
@@ -128,7 +133,7 @@ class LocalOutlierFactor(OutlierMixin, KNearest):  # type: ignore[misc]
         y : ignored
             Present by convention.
         """
-        return self.fit(X)._predict()
+        return self.fit(X)._predict()  # noqa: SLF001 - its own
 
     def _predict(self, X: Any = None) -> Any:
         if X is None:

@@ -128,4 +128,4 @@ class RadiusNeighborsRegressor(_Averaging, WithinRadius):
         with np.errstate(invalid="ignore", divide="ignore"):
             means = np.stack(sums, axis=1) / total[:, None]
         means[lonely] = np.nan
-        return means if self._y.ndim == 2 else means[:, 0]
+        return np.asarray(means if self._y.ndim == 2 else means[:, 0])

@@ -4,9 +4,9 @@ The k nearest rows are the first k of the K nearest. So one search for K neighbo
 means are running sums along the list, and leave-one-out is the same search in which no row is its own neighbour. The
 scores are those of refitting for every k, or n times for every k, to the last bit of each vote.
 
-`condensed` keeps the rows that the others need to be classified by their nearest one (Hart 1968): starting from one row,
-it adds each row that those kept so far get wrong, until none is. `edited` drops the rows that their k neighbours outvote
-(Wilson 1972), which smooths the border; condensing after editing keeps what carries it.
+`condensed` keeps the rows that the others need to be classified by their nearest one (Hart 1968): starting from one
+row, it adds each row that those kept so far get wrong, until none is. `edited` drops the rows that their k neighbours
+outvote (Wilson 1972), which smooths the border; condensing after editing keeps what carries it.
 
 >>> import numpy as np
 >>> X = np.array([[0.0], [1.0], [2.0], [10.0], [11.0], [12.0]])
