@@ -2,8 +2,8 @@
 
     python examples/decision_regions.py [picture.png]
 
-With k = 1 every row rules the points nearest to it, and single rows make islands; with 15 the border is smooth, and the
-rows left out one at a time are predicted better.
+With k = 1 every row rules the points nearest to it, and single rows make islands; with 15 the border is smooth. One
+search scores every k, each row left out in turn.
 """
 
 from __future__ import annotations

@@ -21,6 +21,11 @@
 #include "core/machine/inline.hpp"
 #include "core/machine/simd.hpp"
 
+// Packs of eight doubles are passed only between functions of one object, so that it does not matter how.
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC diagnostic ignored "-Wpsabi"
+#endif
+
 namespace tutelage::neighbours {
 
 inline constexpr Index width = 8;  // rows in a panel, accumulators in a sum: the same on every processor
@@ -45,7 +50,7 @@ TUTELAGE_INLINE V zero_unless_number(V a) {
   return a == a ? a : V{};
 }
 inline double power(double a, double p) { return std::pow(a, p); }
-inline Lanes power(Lanes a, double p) {
+TUTELAGE_INLINE Lanes power(Lanes a, double p) {
   for (Index l = 0; l < width; ++l) a[l] = std::pow(a[l], p);
   return a;
 }
@@ -264,12 +269,12 @@ TUTELAGE_INLINE Lanes load_lanes(const double* p) {
   return *reinterpret_cast<const Loose*>(p);
 }
 TUTELAGE_INLINE Lanes load_lanes(const float* p) {
-  if constexpr (simd::lanes == width) {
-    return (Lanes)simd::load(p);
-  } else {
-    typedef float Loose __attribute__((vector_size(width * sizeof(float)), aligned(4), may_alias));
-    return __builtin_convertvector(*reinterpret_cast<const Loose*>(p), Lanes);
-  }
+#if TUTELAGE_LANES == 8
+  return simd::load(p);
+#else
+  typedef float Loose __attribute__((vector_size(width * sizeof(float)), aligned(4), may_alias));
+  return __builtin_convertvector(*reinterpret_cast<const Loose*>(p), Lanes);
+#endif
 }
 TUTELAGE_INLINE Lanes splat_lanes(double a) { return a - Lanes{}; }
 
