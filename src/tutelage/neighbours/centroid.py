@@ -42,7 +42,7 @@ class NearestCentroid(Classifier):
 
     Examples
     --------
-    >>> model = NearestCentroid().fit([[-1.0, -1.0], [-2.0, -1.0], [1.0, 1.0], [2.0, 1.0]], [1, 1, 2, 2])
+    >>> model = NearestCentroid().fit([[-1.0, -1.0], [-2.0, -1.5], [1.0, 1.0], [2.0, 1.5]], [1, 1, 2, 2])
     >>> model.predict([[-0.8, -1.0]])
     array([1])
     """

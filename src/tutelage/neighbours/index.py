@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
     from tutelage.base import Floats, Matrix
 
-    Rows = NDArray[np.int64]
+    Rows = NDArray[np.intp]
     Nearest = tuple[Floats, Rows]
     Within = tuple[Rows, Rows, Floats]
 
@@ -125,7 +125,8 @@ class Index:
         -------
         distances, rows : arrays of shape (queries, k)
         """
-        return self._ask(queries, "nearest", exclude, k)  # type: ignore[no-any-return]
+        distances, rows = self._ask(queries, "nearest", exclude, k)
+        return distances, rows.view(np.intp)  # not the type of another name that NumPy takes the core's for
 
     def within(self, queries: Any, radii: Floats, *, exclude: bool = False, by_distance: bool = False) -> Within:
         """Find all rows within a radius of each query.
@@ -135,7 +136,8 @@ class Index:
         starts, rows, distances : arrays
             Those of query i stand at ``starts[i] : starts[i + 1]``, by row number or by distance.
         """
-        return self._ask(queries, "within", exclude, radii, by_distance)  # type: ignore[no-any-return]
+        starts, rows, distances = self._ask(queries, "within", exclude, radii, by_distance)
+        return starts.view(np.intp), rows.view(np.intp), distances
 
     def _ask(self, queries: Any, question: str, exclude: bool, *words: Any) -> Any:
         if self._given:

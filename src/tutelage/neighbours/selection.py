@@ -12,7 +12,7 @@ outvote (Wilson 1972), which smooths the border; condensing after editing keeps 
 >>> X = np.array([[0.0], [1.0], [2.0], [10.0], [11.0], [12.0]])
 >>> y = np.array([0, 0, 0, 1, 1, 1])
 >>> scores_for_every_k(KNeighborsClassifier(), X, y, largest=5)
-array([1., 1., 1., 1., 0.])
+array([1. , 1. , 1. , 0.5, 0. ])
 >>> condensed(X, y)
 array([0, 3])
 """
