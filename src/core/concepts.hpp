@@ -83,6 +83,24 @@ class AnyLoss {
   /// out_i = s_i * (Hessian of value in z at z_i) u_i; for k = 1 it is s_i curvature_i u_i.
   virtual void curvature_times(const double* y, const double* s, const double* z, const double* u, Index n,
                                double* out) const = 0;
+  /// The Hessians of the rows, pair of scores by pair: out[pair * stride + i] = s_i d^2 value / dz_a dz_b, the pairs
+  /// (a, b), a >= b, in columns of the triangle: (0, 0), (1, 0), ..., (1, 1), (2, 1), ...
+  virtual void curvature_pairs(const double* y, const double* s, const double* z, Index n, double* out,
+                               Index stride) const {
+    const Index k = scores();
+    std::vector<double> unit(static_cast<std::size_t>(n * k), 0.0), column(unit);
+    Index pair = 0;
+    for (Index b = 0; b < k; ++b) {
+      for (Index i = 0; i < n; ++i) {
+        if (b > 0) unit[static_cast<std::size_t>(i * k + b - 1)] = 0;
+        unit[static_cast<std::size_t>(i * k + b)] = 1;
+      }
+      curvature_times(y, s, z, unit.data(), n, column.data());
+      for (Index a = b; a < k; ++a, ++pair) {
+        for (Index i = 0; i < n; ++i) out[pair * stride + i] = column[static_cast<std::size_t>(i * k + a)];
+      }
+    }
+  }
   /// Returns sum_i s_i conjugate(y_i, a_i) (a is not weighted), infinity if any a_i is outside the domain.
   virtual double conjugate(const double* y, const double* s, const double* a, Index n) const = 0;
 
@@ -166,6 +184,20 @@ struct Block {
   Index count = 0;
 };
 
+/// Products with many scores of a matrix that is sparse and wide. The k coefficients of a column stand together, W is
+/// turned once for a whole pass, and each column of G is made whole, by whoever takes it.
+class ColumnSums {
+ public:
+  virtual ~ColumnSums() = default;
+  /// Numbers of room that `turn` needs for each column.
+  virtual Index padded(Index k) const = 0;
+  virtual void turn(const double* w, Index k, double* turned) const = 0;
+  /// z = X_block W', W having been turned.
+  virtual void times(Block block, const double* turned, Index k, double* z) const = 0;
+  /// G is k x d; S is n x k.
+  virtual void transpose_times(const double* s, Index k, double* g) const = 0;
+};
+
 /// A matrix read by blocks of rows. Block operations never start threads: the caller owns the loop over blocks.
 class Rows {
  public:
@@ -196,6 +228,8 @@ class Rows {
       }
     }
   }
+  /// A copy of the matrix for products with S' alone, where it makes them much faster with many scores; else null.
+  virtual std::unique_ptr<ColumnSums> by_columns() const { return nullptr; }
   /// g_j += sum_i c_i x_ij^2 over the block.
   virtual void add_squares(Block block, const double* c, double* g) const = 0;
   /// Over the stored entries of the block: squares_j += sum_i c_i (x_ij - m_j)^2 and, in a sparse matrix only, seen_j

@@ -60,27 +60,25 @@ class CurvatureSum {
         for (Index i = 0; i < block.count; ++i) to[c * stride + i] = diagonal[i * k_ + c];
       }
     } else {
-      std::vector<double> unit(std::size_t(block.count * k_), 0.0), column(unit);
-      Index pair = 0;
-      for (Index b = 0; b < k_; ++b) {
-        for (Index i = 0; i < block.count; ++i) {
-          if (b > 0) unit[std::size_t(i * k_ + b - 1)] = 0;
-          unit[std::size_t(i * k_ + b)] = 1;
-        }
-        loss_.curvature_times(y, s, z, unit.data(), block.count, column.data());
-        for (Index a = b; a < k_; ++a, ++pair) {
-          for (Index i = 0; i < block.count; ++i) to[pair * stride + i] = column[std::size_t(i * k_ + a)];
-        }
-      }
+      loss_.curvature_pairs(y, s, z, block.count, to, stride);
     }
   }
 
   void add_kept(const double* kept, double* sum) const {
-    for (Index p = 0; p < pairs(); ++p) {
+    const auto add_pair = [&](Index p) {
       const double* c = kept + p * n_;
       double* piece = sum + p * (length() / pairs());
       sandwich(x_, c, shift_, piece);
-      if (intercept_) add_borders({0, n_}, c, piece + d_ * d_);
+      if (!intercept_) return;
+      std::vector<double> raw(std::size_t(d_), 0.0);
+      add_transpose_times(x_, c, 1, raw.data());
+      add_border(raw.data(), c, n_, piece + d_ * d_);
+    };
+    // Many pairs are handed out whole; few share the threads one after the other. The bits are the same.
+    if (pairs() >= 8) {
+      parallel_for(pairs(), add_pair);
+    } else {
+      for (Index p = 0; p < pairs(); ++p) add_pair(p);
     }
   }
 
@@ -122,7 +120,7 @@ class CurvatureSum {
   void add_piece(Block block, const double* c, double* piece) const {
     if (form_ == Curvature::diagonal) {
       x_.add_squares(block, c, piece);
-      x_.add_transpose_times(block, c, 1, piece + d_);
+      if (shift_ != nullptr) x_.add_transpose_times(block, c, 1, piece + d_);  // else not asked for
       for (Index i = 0; i < block.count; ++i) piece[2 * d_] += c[i];
       return;
     }
@@ -133,10 +131,13 @@ class CurvatureSum {
   /// The row of the intercept: sum_i c_i (x_i - m), then sum_i c_i.
   void add_borders(Block block, const double* c, double* border) const {
     std::vector<double> raw(std::size_t(d_), 0.0);
-    double all = 0;
     x_.add_transpose_times(block, c, 1, raw.data());
-    for (Index i = 0; i < block.count; ++i) all += c[i];
-    for (Index j = 0; j < d_; ++j) border[j] += raw[std::size_t(j)] - (shift_ == nullptr ? 0.0 : shift_[j] * all);
+    add_border(raw.data(), c, block.count, border);
+  }
+  void add_border(const double* raw, const double* c, Index count, double* border) const {
+    double all = 0;
+    for (Index i = 0; i < count; ++i) all += c[i];
+    for (Index j = 0; j < d_; ++j) border[j] += raw[j] - (shift_ == nullptr ? 0.0 : shift_[j] * all);
     border[d_] += all;
   }
 

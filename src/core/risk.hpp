@@ -12,6 +12,7 @@
 #pragma once
 #include <algorithm>
 #include <cmath>
+#include <memory>
 #include <vector>
 
 #include "core/concepts.hpp"
@@ -52,6 +53,8 @@ class Risk {
     if (sample.weights == nullptr) total_ = double(n_);
     for (Index i = 0; sample.weights != nullptr && i < n_; ++i) total_ += sample.weights[i];
     if (intercept && !sample.x->sparse() && n_ > 0) find_shift();
+    // Many scores on many columns: the sums of the parts would be larger than X, a copy by columns is not.
+    if (k_ >= 3 && sample.x->sparse() && 16 * k_ * d_ > sample.x->stored()) columns_ = sample.x->by_columns();
   }
 
   /// The same with a shift given, so that points mean the same as in another risk.
@@ -90,14 +93,17 @@ class Risk {
   };
 
   /// Value of the risk, its gradient if `gradient`, and the curvature of its loss in the form asked for. With a
-  /// penalty that is not quadratic the gradient is that of the loss alone.
-  void evaluate(const Vector& point, Local& local, bool gradient = true, Curvature form = Curvature::none) const {
+  /// penalty that is not quadratic the gradient is that of the loss alone. `kept_scores` (rows x scores) receives the
+  /// scores, unless it is null.
+  void evaluate(const Vector& point, Local& local, bool gradient = true, Curvature form = Curvature::none,
+                double* kept_scores = nullptr) const {
     const Index size = this->size();
     const CurvatureSum curvature(*sample_.x, loss_, shift_, intercept_, form);
     const bool apart = form != Curvature::none && curvature.apart();
-    const Index width = (gradient ? size : 0) + (apart ? 0 : curvature.length());
+    const bool by_columns = gradient && columns_ != nullptr;
+    const Index width = (gradient && !by_columns ? size : 0) + (apart ? 0 : curvature.length());
     const Parts parts = divide(width);
-    Vector sums(std::size_t(parts.count * width), 0.0);
+    double* const sums = room(parts.count * width);
     Vector losses(std::size_t(parts.count), 0.0);
     const Vector origin = shifted_intercepts(point);
     Vector kept(apart ? std::size_t(n_ * curvature.pairs()) : 0);
@@ -105,35 +111,39 @@ class Risk {
     Vector scores, slopes, diagonals;  // of all rows, for a loss that wants them at once
     const bool whole = loss_.whole();
     const bool at_origin = std::all_of(point.begin(), point.begin() + k_ * d_, [](double x) { return x == 0; });
-    const double* w = at_origin ? nullptr : point.data();
+    const double* w = at_origin ? nullptr : turned(point);
     if (whole) {
       scores.assign(std::size_t(n_ * k_), 0.0);
       all_scores(point, scores.data());
+      if (kept_scores != nullptr) std::copy(scores.begin(), scores.end(), kept_scores);
       slopes.resize(std::size_t(n_ * k_));
       diagonals.resize(form == Curvature::none ? 0 : std::size_t(n_ * k_));
       losses[0] = loss_.evaluate(sample_.y, sample_.weights, scores.data(), n_, slopes.data(),
                                  form == Curvature::none ? nullptr : diagonals.data());
     }
+    if (by_columns) slopes.resize(std::size_t(n_ * k_));
     parallel_for(parts.count, [&](Index part) {
       Workspace work(block_rows() * k_);
-      double* sum = sums.data() + part * width;
-      double* curved = sum + (gradient ? size : 0);
+      double* sum = sums + part * width;
+      std::fill_n(sum, width, 0.0);
+      double* curved = sum + (gradient && !by_columns ? size : 0);
       for (Index b = parts.begin(part); b < parts.begin(part + 1); ++b) {
         const Block block = block_at(b);
         const double* y = sample_.y + block.first * loss_.targets();
         const double* s = sample_.weights == nullptr ? nullptr : sample_.weights + block.first;
-        const double* z = work.z.data();
-        const double* slope = work.slope.data();
+        double* own = kept_scores == nullptr ? work.z.data() : kept_scores + block.first * k_;
+        const double* z = own;
+        double* slope = by_columns ? slopes.data() + block.first * k_ : work.slope.data();
         double* diagonal = form == Curvature::none ? nullptr : work.curvature.data();
         if (whole) {
           z = scores.data() + block.first * k_;
           slope = slopes.data() + block.first * k_;
           if (diagonal != nullptr) diagonal = diagonals.data() + block.first * k_;
         } else {
-          block_scores(block, w, origin.data(), work.z.data());
-          losses[std::size_t(part)] += loss_.evaluate(y, s, z, block.count, work.slope.data(), diagonal);
+          block_scores(block, w, origin.data(), own);
+          losses[std::size_t(part)] += loss_.evaluate(y, s, z, block.count, slope, diagonal);
         }
-        if (gradient) add_gradient(block, slope, sum);
+        if (gradient && !by_columns) add_gradient(block, slope, sum);
         if (apart) {
           curvature.keep(block, y, s, z, diagonal, kept.data());
         } else if (form != Curvature::none) {
@@ -142,16 +152,66 @@ class Risk {
       }
     });
     passes_ += 1;
-    fold(sums, losses, parts.count, width);
-    finish_value(point, losses[0], local);
-    if (gradient) finish_gradient(point, sums.data(), local);
+    fold(sums, parts.count, width);
+    finish_value(point, in_order(losses), local);
+    if (by_columns) {
+      Vector raw(static_cast<std::size_t>(size));
+      gradient_by_columns(slopes.data(), raw.data());
+      finish_gradient(point, raw.data(), local);
+    } else if (gradient) {
+      finish_gradient(point, sums, local);
+    }
     if (form == Curvature::none) return;
     if (apart) {
       passes_ += 1;
-      sums.assign(std::size_t(curvature.length()), 0.0);
-      curvature.add_kept(kept.data(), sums.data());
+      Vector squares(std::size_t(curvature.length()), 0.0);
+      curvature.add_kept(kept.data(), squares.data());
+      curvature.assemble(squares.data(), 1 / total_, local.curvature);
+    } else {
+      curvature.assemble(sums + (gradient && !by_columns ? size : 0), 1 / total_, local.curvature);
     }
-    curvature.assemble(sums.data() + (apart || !gradient ? 0 : size), 1 / total_, local.curvature);
+  }
+
+  /// What the loss says at scores that are known: its sum (not divided by S), the product sum_i slope_i . z_i, and the
+  /// gradient of the mean loss. `slopes` (rows x scores) may be where to keep the slopes.
+  struct AtScores {
+    double loss = 0, product = 0;
+  };
+  AtScores evaluate_at(const double* scores, Vector& gradient, Vector& slopes) const {
+    slopes.resize(std::size_t(n_ * k_));
+    const Index blocks = loss_.whole() ? 1 : (n_ + block_rows() - 1) / block_rows();
+    Vector losses(std::size_t(std::max<Index>(blocks, 1)), 0.0), products(losses);
+    parallel_for(blocks, [&](Index b) {
+      const Block block = loss_.whole() ? Block{0, n_} : block_at(b);
+      const double* z = scores + block.first * k_;
+      double* slope = slopes.data() + block.first * k_;
+      losses[std::size_t(b)] = loss_.evaluate(sample_.y + block.first * loss_.targets(), weights_from(block.first), z,
+                                              block.count, slope, nullptr);
+      double product = 0;
+#pragma omp simd reduction(+ : product)
+      for (Index i = 0; i < block.count * k_; ++i) product += slope[i] * z[i];
+      products[std::size_t(b)] = product;
+    });
+    transpose_times(slopes.data(), gradient);
+    return {in_order(losses), in_order(products)};
+  }
+
+  /// The sum of the losses (not divided by S) at the scores z + t along.
+  double loss_along(const double* z, const double* along, double t) const {
+    const Index blocks = loss_.whole() ? 1 : (n_ + block_rows() - 1) / block_rows();
+    Vector losses(std::size_t(std::max<Index>(blocks, 1)), 0.0);
+    parallel_for(blocks, [&](Index b) {
+      const Block block = loss_.whole() ? Block{0, n_} : block_at(b);
+      Vector moved(std::size_t(block.count * k_)), slopes(loss_.whole() ? moved.size() : 0);
+      for (Index i = 0; i < block.count * k_; ++i) {
+        const Index at = block.first * k_ + i;
+        moved[std::size_t(i)] = z[at] + t * along[at];
+      }
+      losses[std::size_t(b)] =
+          loss_.evaluate(sample_.y + block.first * loss_.targets(), weights_from(block.first), moved.data(),
+                         block.count, loss_.whole() ? slopes.data() : nullptr, nullptr);
+    });
+    return in_order(losses);
   }
 
   double value(const Vector& point) const {
@@ -163,11 +223,12 @@ class Risk {
   /// Scores of every row (rows x scores).
   void all_scores(const Vector& point, double* z) const {
     const Vector origin = shifted_intercepts(point);
+    const double* w = turned(point);
     const Parts parts = divide(0);
     parallel_for(parts.count, [&](Index part) {
       for (Index b = parts.begin(part); b < parts.begin(part + 1); ++b) {
         const Block block = block_at(b);
-        block_scores(block, point.data(), origin.data(), z + block.first * k_);
+        block_scores(block, w, origin.data(), z + block.first * k_);
       }
     });
     passes_ += 1;
@@ -176,43 +237,55 @@ class Risk {
   /// out = (1 / S) sum_i [(x_i - m), 1] (slope_i)', not weighted again: the gradient that these slopes make.
   void transpose_times(const double* slopes, Vector& out) const {
     const Index width = size();
+    out.resize(std::size_t(width));
+    passes_ += 1;
+    if (columns_ != nullptr) {
+      Vector raw(static_cast<std::size_t>(width));
+      gradient_by_columns(slopes, raw.data());
+      return centre_gradient(raw.data(), out);
+    }
     const Parts parts = divide(width);
-    Vector sums(std::size_t(parts.count * width), 0.0);
-    Vector none(std::size_t(parts.count), 0.0);
+    double* const sums = room(parts.count * width);
     parallel_for(parts.count, [&](Index part) {
+      std::fill_n(sums + part * width, width, 0.0);
       for (Index b = parts.begin(part); b < parts.begin(part + 1); ++b) {
         const Block block = block_at(b);
-        add_gradient(block, slopes + block.first * k_, sums.data() + part * width);
+        add_gradient(block, slopes + block.first * k_, sums + part * width);
       }
     });
-    passes_ += 1;
-    fold(sums, none, parts.count, width);
-    out.resize(std::size_t(width));
-    centre_gradient(sums.data(), out);
+    fold(sums, parts.count, width);
+    centre_gradient(sums, out);
   }
 
   /// out = Hessian of the mean loss times v, at the scores z (rows x scores) of a point.
   void hessian_times(const double* z, const Vector& v, Vector& out) const {
-    const Index width = size();
+    const Index width = columns_ != nullptr ? 0 : size();
     const Parts parts = divide(width);
-    Vector sums(std::size_t(parts.count * width), 0.0);
-    Vector none(std::size_t(parts.count), 0.0);
+    double* const sums = room(parts.count * width);
+    Vector slopes(columns_ != nullptr ? std::size_t(n_ * k_) : 0);
     const Vector origin = shifted_intercepts(v);
+    const double* w = turned(v);
     parallel_for(parts.count, [&](Index part) {
       Workspace work(block_rows() * k_);
+      std::fill_n(sums + part * width, width, 0.0);
       for (Index b = parts.begin(part); b < parts.begin(part + 1); ++b) {
         const Block block = block_at(b);
-        block_scores(block, v.data(), origin.data(), work.z.data());
-        loss_.curvature_times(sample_.y + block.first * loss_.targets(),
-                              sample_.weights == nullptr ? nullptr : sample_.weights + block.first,
-                              z + block.first * k_, work.z.data(), block.count, work.slope.data());
-        add_gradient(block, work.slope.data(), sums.data() + part * width);
+        block_scores(block, w, origin.data(), work.z.data());
+        double* slope = columns_ != nullptr ? slopes.data() + block.first * k_ : work.slope.data();
+        loss_.curvature_times(sample_.y + block.first * loss_.targets(), weights_from(block.first),
+                              z + block.first * k_, work.z.data(), block.count, slope);
+        if (columns_ == nullptr) add_gradient(block, slope, sums + part * width);
       }
     });
     passes_ += 1;
-    fold(sums, none, parts.count, width);
-    out.resize(std::size_t(width));
-    centre_gradient(sums.data(), out);
+    out.resize(std::size_t(size()));
+    if (columns_ != nullptr) {
+      Vector raw(std::size_t(size()), 0.0);
+      gradient_by_columns(slopes.data(), raw.data());
+      return centre_gradient(raw.data(), out);
+    }
+    fold(sums, parts.count, width);
+    centre_gradient(sums, out);
   }
 
  private:
@@ -240,8 +313,13 @@ class Risk {
     parts.blocks = (n_ + block_rows() - 1) / block_rows();
     const double work = double(sample_.x->stored()) * double(k_);
     const double by_work = work / 30000;
-    const double by_memory = (0.25 * double(sample_.x->stored()) + 4e6) / double(width + 1);
-    parts.count = std::clamp<Index>(Index(std::min({by_work, by_memory, 64.0})), 1, std::max<Index>(1, parts.blocks));
+    // Sums of a sparse matrix can be as long as the matrix: what is added up must stay small beside what was read.
+    const double budget =
+        sample_.x->sparse() ? 0.5 * double(sample_.x->stored()) + 4e4 : 0.25 * double(sample_.x->stored()) + 4e6;
+    const double by_memory = std::max(budget / double(width + 1), sample_.x->sparse() ? 4.0 : 0.0);
+    // Sixteen parts keep as many threads busy; more are worth their memory only while their sums are small.
+    const double most = std::clamp(5e5 / double(width + 1), 16.0, 64.0);
+    parts.count = std::clamp<Index>(Index(std::min({by_work, by_memory, most})), 1, std::max<Index>(1, parts.blocks));
     return parts;
   }
 
@@ -279,10 +357,20 @@ class Risk {
     return origin;
   }
 
+  /// The coefficients as block_scores wants them.
+  const double* turned(const Vector& point) const {
+    if (columns_ == nullptr) return point.data();
+    turned_.resize(std::size_t(d_ * columns_->padded(k_)));
+    columns_->turn(point.data(), k_, turned_.data());
+    return turned_.data();
+  }
+
   /// w is null at the origin: every score is then the intercept's.
   void block_scores(Block block, const double* w, const double* origin, double* z) const {
     if (w == nullptr) {
       std::fill_n(z, block.count * k_, 0.0);
+    } else if (columns_ != nullptr) {
+      columns_->times(block, w, k_, z);
     } else {
       sample_.x->times(block, w, k_, z);
     }
@@ -321,11 +409,45 @@ class Risk {
     if (penalty_.facts().quadratic) penalty_.add_gradient(point.data(), k_, d_, local.gradient.data());
   }
 
-  static void fold(Vector& sums, Vector& losses, Index count, Index width) {
-    for (Index part = 1; part < count; ++part) {
-      const double* from = sums.data() + part * width;
-      for (Index j = 0; j < width; ++j) sums[std::size_t(j)] += from[j];
-      losses[0] += losses[std::size_t(part)];
+  const double* weights_from(Index row) const { return sample_.weights == nullptr ? nullptr : sample_.weights + row; }
+
+  static double in_order(const Vector& terms) {
+    double sum = 0;
+    for (const double term : terms) sum += term;
+    return sum;
+  }
+
+  /// Adds the sums of the parts, in order, to those of the first.
+  static void fold(double* sums, Index count, Index width) {
+    constexpr Index piece = 8192;
+    if (count <= 1) return;
+    parallel_for((width + piece - 1) / piece, [&](Index p) {
+      const Index end = std::min(width, (p + 1) * piece);
+      for (Index part = 1; part < count; ++part) {
+        const double* from = sums + part * width;
+        for (Index j = p * piece; j < end; ++j) sums[j] += from[j];
+      }
+    });
+  }
+
+  /// Memory for the sums of the parts, kept between passes: fresh pages cost as much as the sums. Its contents are
+  /// whatever they were.
+  double* room(Index length) const {
+    if (length > room_length_) {
+      room_.reset();
+      room_ = std::make_unique_for_overwrite<double[]>(std::size_t(length));
+      room_length_ = length;
+    }
+    return room_.get();
+  }
+
+  /// The sums that add_gradient makes, over all rows.
+  void gradient_by_columns(const double* slopes, double* raw) const {
+    columns_->transpose_times(slopes, k_, raw);
+    if (!intercept_) return;
+    std::fill_n(raw + k_ * d_, k_, 0.0);
+    for (Index i = 0; i < n_; ++i) {
+      for (Index c = 0; c < k_; ++c) raw[k_ * d_ + c] += slopes[i * k_ + c];
     }
   }
 
@@ -336,7 +458,11 @@ class Risk {
   Index n_, d_, k_;
   double total_ = 0;
   Vector shift_;
+  std::unique_ptr<ColumnSums> columns_;
+  mutable Vector turned_;
   mutable double passes_ = 0;
+  mutable std::unique_ptr<double[]> room_;
+  mutable Index room_length_ = 0;
 };
 
 }  // namespace tutelage

@@ -204,13 +204,20 @@ def _check_weights(weight: Floats) -> None:
 
 
 def _check_answer(coef: Floats, facts: dict[str, Any], X: Any) -> None:
-    """Raise an error where the answer is not a number because X is not: no fit pays for looking at X beforehand."""
-    if not np.isnan(facts["primal"]) and np.isfinite(coef).all():
+    """Raise an error where the answer is not a number, or the fit came to nothing, because X is not a number.
+
+    No fit that goes well pays for looking at X.
+    """
+    finite = not np.isnan(facts["primal"]) and bool(np.isfinite(coef).all())
+    if finite and facts["reason"] == "converged":
         return
     values = X.data if hasattr(X, "indptr") or hasattr(X, "tocsr") else np.asarray(X)
-    if not np.isfinite(values).all():
+    with np.errstate(all="ignore"):  # a sum may overflow; then every value is looked at
+        clean = np.isfinite(values.sum()) or np.isfinite(values).all()
+    if not clean:
         raise ValueError("X has NaN or infinity in it; impute those values or remove their rows.")
-    raise ValueError("X has numbers too large for their products; divide its columns by their size.")
+    if not finite:
+        raise ValueError("X has numbers too large for their products; divide its columns by their size.")
 
 
 def scores_of(risk: Risk, targets: Floats) -> int:

@@ -158,6 +158,15 @@ class ErasedScores final : public AnyLoss {
     }
   }
 
+  void curvature_pairs(const double* y, const double* s, const double* z, Index n, double* out,
+                       Index stride) const override {
+    if constexpr (requires { loss_.curvature_pairs(s, z, n, out, stride); }) {
+      loss_.curvature_pairs(s, z, n, out, stride);
+    } else {
+      AnyLoss::curvature_pairs(y, s, z, n, out, stride);
+    }
+  }
+
   void prox(const double* y, const double* z, double step, Index n, double* out) const override {
     if constexpr (ProximalScoresLoss<L>) {
       for (Index i = 0; i < n; ++i) loss_.prox(y + i * loss_.targets(), z + i * loss_.k, step, out + i * loss_.k);

@@ -49,6 +49,29 @@ struct Multinomial {
 #pragma omp simd
     for (Index c = 0; c < k; ++c) out[c] *= u[c] - mean;
   }
+  /// p_a (1 if a == b, else 0) - p_a p_b for many rows, from probabilities that are computed once.
+  void curvature_pairs(const double* s, const double* z, Index n, double* out, Index stride) const {
+    constexpr Index rows = 64;
+    std::vector<double> p(std::size_t(rows * k)), row(static_cast<std::size_t>(k));
+    for (Index first = 0; first < n; first += rows) {
+      const Index count = std::min(rows, n - first);
+      for (Index i = 0; i < count; ++i) {
+        probabilities(z + (first + i) * k, row.data());
+        for (Index c = 0; c < k; ++c) p[std::size_t(c * rows + i)] = row[std::size_t(c)];
+      }
+      double* to = out + first;
+      for (Index b = 0; b < k; ++b) {
+        for (Index a = b; a < k; ++a, to += stride) {
+          const double *pa = p.data() + a * rows, *pb = p.data() + b * rows;
+          const double own = a == b ? 1.0 : 0.0;
+#pragma omp simd
+          for (Index i = 0; i < count; ++i) to[i] = pa[i] * (own - pb[i]);
+          if (s == nullptr) continue;
+          for (Index i = 0; i < count; ++i) to[i] = s[first + i] == 0 ? 0.0 : s[first + i] * to[i];
+        }
+      }
+    }
+  }
   double conjugate(const double* y, const double* a) const {
     // a + e_y must be a distribution; then the conjugate is its negative entropy.
     const Index label = Index(y[0]);

@@ -9,6 +9,7 @@
 #pragma once
 #include <algorithm>
 #include <atomic>
+#include <memory>
 #include <stdexcept>
 #include <type_traits>
 #include <utility>
@@ -132,7 +133,136 @@ struct Scores {
   }
 };
 
+/// z = X_block W', the k coefficients of a column adjacent and `padded` apart.
+template <class T, class I>
+void times_turned(const SparseLines<T, I>& lines, Block block, const double* turned, Index padded, Index k, double* z) {
+  for (Index i = 0; i < block.count; ++i) {
+    pack_groups(padded, [&](Index c, auto packs) {
+      constexpr int Q = decltype(packs)::value;
+      Scores<Q> sum;
+      const Index last = lines.end(block.first + i);
+      for (Index e = lines.begin(block.first + i); e < last; ++e) {
+        const Pack x = simd::splat(lines.value(e));
+        const double* from = turned + lines.index(e) * padded + c;
+        TUTELAGE_UNROLL
+        for (int q = 0; q < Q; ++q) sum.at[q] = simd::fma(x, simd::load(from + q * lanes), sum.at[q]);
+      }
+      sum.store(z + i * k + c, k - c);
+    });
+  }
+}
+
 }  // namespace sparse
+
+/// A compressed matrix that owns its memory.
+template <class T, class I>
+struct Compressed {
+  std::vector<T> values;
+  std::vector<I> indices;
+  std::vector<I> starts;
+};
+
+/// The same matrix compressed along its other axis (CSR to CSC and back), `across` lines long; indices come out sorted,
+/// repeated ones stay repeated. Parts of the lines count their entries and then place them, each in its own reserved
+/// stretches, so the parts work side by side and the order is that of one thread.
+template <class T, class I>
+Compressed<T, I> transpose(const SparseLines<T, I>& from, Index across) {
+  const Index stored = from.stored();
+  const auto size = [](Index n) { return static_cast<std::size_t>(n); };
+  Compressed<T, I> to{std::vector<T>(size(stored)), std::vector<I>(size(stored)), std::vector<I>(size(across + 1))};
+  if (from.count == 0) return to;
+  const Index parts = std::clamp<Index>(std::min(stored / 200000, 2 * stored / (across + 1)), 1, 16);
+  std::vector<I> next(size(parts * across), 0);  // entries of each column in each part, then where the part's go
+  const auto edge = [&](Index part) { return part * from.count / parts; };
+  parallel_for(parts, [&](Index part) {
+    I* counts = next.data() + part * across;
+    for (Index e = from.begin(edge(part)); e < from.begin(edge(part + 1)); ++e) ++counts[from.index(e)];
+  });
+  I place = 0;
+  for (Index j = 0; j < across; ++j) {
+    to.starts[size(j)] = place;
+    for (Index part = 0; part < parts; ++part) {
+      I& count = next[size(part * across + j)];
+      const I here = count;
+      count = place;
+      place = static_cast<I>(place + here);
+    }
+  }
+  to.starts[size(across)] = place;
+  parallel_for(parts, [&](Index part) {
+    I* places = next.data() + part * across;
+    for (Index line = edge(part); line < edge(part + 1); ++line) {
+      for (Index e = from.begin(line); e < from.end(line); ++e) {
+        const auto at = static_cast<std::size_t>(places[from.index(e)]++);
+        to.indices[at] = static_cast<I>(line);
+        to.values[at] = from.values[e];
+      }
+    }
+  });
+  return to;
+}
+
+/// Products by columns of a copy compressed that way: the k numbers of a row of S stand together, and no sums of parts
+/// need adding.
+template <class T, class I>
+class SparseColumnSums final : public ColumnSums {
+ public:
+  SparseColumnSums(const SparseLines<T, I>& rows, Index columns)
+      : rows_(rows), copy_(transpose(rows, columns)), columns_(columns) {}
+
+  Index padded(Index k) const override { return (k + simd::lanes - 1) / simd::lanes * simd::lanes; }
+
+  void turn(const double* w, Index k, double* turned) const override {
+    constexpr Index run = 512;
+    const Index step = padded(k);
+    parallel_for((columns_ + run - 1) / run, [&](Index r) {
+      const Index first = r * run, count = std::min(run, columns_ - first);
+      outer::turn<false>(w + first, columns_, k, count, turned + first * step, step);
+      for (Index j = first; j < first + count; ++j) std::fill(turned + j * step + k, turned + (j + 1) * step, 0.0);
+    });
+  }
+
+  void times(Block block, const double* turned, Index k, double* z) const override {
+    sparse::times_turned(rows_, block, turned, padded(k), k, z);
+  }
+
+  void transpose_times(const double* s, Index k, double* g) const override {
+    const SparseLines<T, I> lines{copy_.values.data(), copy_.indices.data(), copy_.starts.data(), columns_};
+    const Index pieces = (columns_ + piece - 1) / piece;
+    parallel_for((pieces + together - 1) / together, [&](Index task) {
+      const Index step = padded(k);
+      std::vector<double> sums(static_cast<std::size_t>(piece * step));
+      for (Index p = task * together; p < std::min(pieces, (task + 1) * together); ++p) {
+        const Index first = p * piece, count = std::min(piece, columns_ - first);
+        for (Index j = 0; j < count; ++j) add_column(lines, first + j, s, k, step, sums.data() + j * step);
+        outer::turn<false>(sums.data(), step, count, k, g + first, columns_);
+      }
+    });
+  }
+
+ private:
+  static constexpr Index piece = 64, together = 4;  // columns turned at once, pieces in a task
+
+  static void add_column(const SparseLines<T, I>& lines, Index j, const double* s, Index k, Index step, double* out) {
+    sparse::pack_groups(step, [&](Index c, auto packs) {
+      constexpr int Q = decltype(packs)::value;
+      sparse::Scores<Q> sum, slope;
+      const Index last = lines.end(j);
+      for (Index e = lines.begin(j); e < last; ++e) {
+        const simd::Pack x = simd::splat(lines.value(e));
+        slope.load(s + lines.index(e) * k + c, k - c);
+        TUTELAGE_UNROLL
+        for (int q = 0; q < Q; ++q) sum.at[q] = simd::fma(x, slope.at[q], sum.at[q]);
+      }
+      TUTELAGE_UNROLL
+      for (int q = 0; q < Q; ++q) simd::store(out + c + q * simd::lanes, sum.at[q]);
+    });
+  }
+
+  SparseLines<T, I> rows_;
+  Compressed<T, I> copy_;
+  Index columns_;
+};
 
 /// CSR.
 template <class T, class I>
@@ -167,20 +297,7 @@ class SparseRows final : public Rows {
     double* turned = scratch<Turned>(columns_ * padded);
     outer::turn<false>(w, columns_, k, columns_, turned, padded);
     for (Index j = 0; j < columns_; ++j) std::fill(turned + j * padded + k, turned + (j + 1) * padded, 0.0);
-    for (Index i = 0; i < block.count; ++i) {
-      sparse::pack_groups(padded, [&](Index c, auto packs) {
-        constexpr int Q = decltype(packs)::value;
-        sparse::Scores<Q> sum;
-        const Index last = lines_.end(block.first + i);
-        for (Index e = lines_.begin(block.first + i); e < last; ++e) {
-          const simd::Pack x = simd::splat(lines_.value(e));
-          const double* from = turned + lines_.index(e) * padded + c;
-          TUTELAGE_UNROLL
-          for (int q = 0; q < Q; ++q) sum.at[q] = simd::fma(x, simd::load(from + q * simd::lanes), sum.at[q]);
-        }
-        sum.store(z + i * k + c, k - c);
-      });
-    }
+    sparse::times_turned(lines_, block, turned, padded, k, z);
   }
 
   void add_transpose_times(Block block, const double* s, Index k, double* g) const override {
@@ -228,6 +345,10 @@ class SparseRows final : public Rows {
         add_all_pairs(first, last, down, across, c[i], h, stride);
       }
     }
+  }
+
+  std::unique_ptr<ColumnSums> by_columns() const override {
+    return std::make_unique<SparseColumnSums<T, I>>(lines_, columns_);
   }
 
   void add_squares(Block block, const double* c, double* g) const override {
@@ -331,53 +452,5 @@ class SparseColumns final : public Columns {
   SparseLines<T, I> lines_;
   Index rows_;
 };
-
-/// A compressed matrix that owns its memory.
-template <class T, class I>
-struct Compressed {
-  std::vector<T> values;
-  std::vector<I> indices;
-  std::vector<I> starts;
-};
-
-/// The same matrix compressed along its other axis (CSR to CSC and back), `across` lines long; indices come out sorted,
-/// repeated ones stay repeated. Parts of the lines count their entries and then place them, each in its own reserved
-/// stretches, so the parts work side by side and the order is that of one thread.
-template <class T, class I>
-Compressed<T, I> transpose(const SparseLines<T, I>& from, Index across) {
-  const Index stored = from.stored();
-  const auto size = [](Index n) { return static_cast<std::size_t>(n); };
-  Compressed<T, I> to{std::vector<T>(size(stored)), std::vector<I>(size(stored)), std::vector<I>(size(across + 1))};
-  if (from.count == 0) return to;
-  const Index parts = std::clamp<Index>(std::min(stored / 200000, 2 * stored / (across + 1)), 1, 16);
-  std::vector<I> next(size(parts * across), 0);  // entries of each column in each part, then where the part's go
-  const auto edge = [&](Index part) { return part * from.count / parts; };
-  parallel_for(parts, [&](Index part) {
-    I* counts = next.data() + part * across;
-    for (Index e = from.begin(edge(part)); e < from.begin(edge(part + 1)); ++e) ++counts[from.index(e)];
-  });
-  I place = 0;
-  for (Index j = 0; j < across; ++j) {
-    to.starts[size(j)] = place;
-    for (Index part = 0; part < parts; ++part) {
-      I& count = next[size(part * across + j)];
-      const I here = count;
-      count = place;
-      place = static_cast<I>(place + here);
-    }
-  }
-  to.starts[size(across)] = place;
-  parallel_for(parts, [&](Index part) {
-    I* places = next.data() + part * across;
-    for (Index line = edge(part); line < edge(part + 1); ++line) {
-      for (Index e = from.begin(line); e < from.end(line); ++e) {
-        const auto at = static_cast<std::size_t>(places[from.index(e)]++);
-        to.indices[at] = static_cast<I>(line);
-        to.values[at] = from.values[e];
-      }
-    }
-  });
-  return to;
-}
 
 }  // namespace tutelage

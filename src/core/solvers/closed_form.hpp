@@ -130,39 +130,83 @@ class ClosedForm {
     }
   }
 
+  /// The Hessian of the penalty in the coefficients of one output: its diagonal where it has no more, since with many
+  /// columns a matrix of zeros is as large as the Gram matrix.
+  struct Quadratic {
+    bool diagonal = true;
+    Vector entries;
+    bool operator==(const Quadratic&) const = default;
+  };
+
+  Quadratic quadratic(Index c) const {
+    Quadratic q;
+    q.diagonal = risk_.penalty().facts().separable;
+    if (q.diagonal) {
+      Vector all(std::size_t(k_ * d_), 0.0);
+      risk_.penalty().add_hessian_diagonal(k_, d_, all.data());
+      q.entries.assign(all.begin() + c * d_, all.begin() + (c + 1) * d_);
+    } else {
+      q.entries.assign(std::size_t(d_ * d_), 0.0);
+      risk_.penalty().add_hessian(c, d_, q.entries.data());
+    }
+    return q;
+  }
+
+  /// h += q in the lower triangle.
+  void add_quadratic(const Quadratic& q, Vector& h) const {
+    for (Index i = 0; i < d_; ++i) {
+      if (q.diagonal) {
+        h[std::size_t(i * d_ + i)] += q.entries[std::size_t(i)];
+        continue;
+      }
+      for (Index j = 0; j <= i; ++j) h[std::size_t(i * d_ + j)] += q.entries[std::size_t(i * d_ + j)];
+    }
+  }
+
+  /// out = (h + q) x
+  void times(const Vector& h, const Quadratic& q, const double* x, Vector& out) const {
+    out.assign(std::size_t(d_), 0.0);
+    symmetric_times(h, x, out.data());
+    for (Index i = 0; i < d_; ++i) {
+      if (q.diagonal) {
+        out[std::size_t(i)] += q.entries[std::size_t(i)] * x[i];
+        continue;
+      }
+      for (Index j = 0; j < d_; ++j) out[std::size_t(i)] += q.entries[std::size_t(i * d_ + j)] * x[j];
+    }
+  }
+
   /// Solves (H + Q_c) w_c = r_c - q_c for each output; one factor serves outputs with equal penalties.
   void solve_gram(const Vector& h, const Vector& r, Fit& fit) {
-    Vector factor, last;
+    Vector factor, product;
+    Quadratic last;
     bool flat = false;
     for (Index c = 0; c < k_; ++c) {
-      Vector q(std::size_t(d_ * d_), 0.0);
-      risk_.penalty().add_hessian(c, d_, q.data());
+      Quadratic q = quadratic(c);
       if (c == 0 || q != last) {
         factor = h;
-        for (Index i = 0; i < d_; ++i) {
-          for (Index j = 0; j <= i; ++j) factor[std::size_t(i * d_ + j)] += q[std::size_t(i * d_ + j)];
-        }
+        add_quadratic(q, factor);
         flat = !factor_scaled(factor);
       }
       if (flat) break;
       double* w = fit.point.data() + c * d_;
-      Vector residual = right_side(r, c);
-      const Vector goal = residual;
-      // Solve, then refine with the residual; what is left is the gap.
-      for (int round = 0; round < 3; ++round) {
+      const Vector goal = right_side(r, c);
+      Vector residual = goal;
+      // Solve, then refine with the residual while that gains anything; what could still be gained is the gap.
+      double first = 0;
+      for (int round = 0;; ++round) {
         Vector step(residual);
         solve_scaled(factor, step);
-        for (Index j = 0; j < d_; ++j) w[j] += step[std::size_t(j)];
-        Vector product(std::size_t(d_), 0.0);
-        symmetric_times(h, w, product.data());
-        for (Index i = 0; i < d_; ++i) {
-          for (Index j = 0; j < d_; ++j) product[std::size_t(i)] += q[std::size_t(i * d_ + j)] * w[j];
+        const double gain = dot(residual, step) / 2;
+        if (round == 0) first = gain;
+        if (round == 3 || (round > 0 && gain <= 1e-28 * first)) {
+          fit.certificate.gap += gain;
+          break;
         }
+        for (Index j = 0; j < d_; ++j) w[j] += step[std::size_t(j)];
+        times(h, q, w, product);
         for (Index j = 0; j < d_; ++j) residual[std::size_t(j)] = goal[std::size_t(j)] - product[std::size_t(j)];
       }
-      Vector solved(residual);
-      solve_scaled(factor, solved);
-      fit.certificate.gap += dot(residual, solved) / 2;
       last = std::move(q);
     }
     if (flat && risk_.penalty().facts().strong_convexity == 0 && uniform_strength() == 0) {

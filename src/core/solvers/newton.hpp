@@ -92,7 +92,7 @@ class QuasiNewtonSolver {
     if (stopping_.max_rounds > 0) begin(point);
     fit.point = point_ = std::move(point);
     const Curvature first = metric_.empty() ? plan_.form : need_floor_ ? Curvature::diagonal : Curvature::none;
-    risk_.evaluate(point_, local_, true, first);
+    risk_.evaluate(point_, local_, true, first, proof_.scores().data());
     take_curvature(first);
     const double scale = local_.value;
     Index round = 0;
@@ -107,9 +107,11 @@ class QuasiNewtonSolver {
         watch_.converged(fit.certificate, scale);
         break;
       }
-      if (!(decrement > asked * std::abs(local_.value)) || decrement <= 1e-16 * scale) {
+      const double expected = std::max(decrement, proof_.expected_gap(point_, local_.gradient));
+      if (!(expected > asked * std::abs(local_.value)) || decrement <= 1e-16 * scale) {
         const Vector asked_at(point_);
-        proof_.write(point_, metric_, fit.certificate);
+        proof_.write(point_, metric_, fit.certificate, scores_known_);
+        scores_known_ = true;
         const bool exhausted = decrement <= 1e-16 * scale;
         if (watch_.converged(fit.certificate, scale) || exhausted) {
           if (exhausted && fit.certificate.reason != Reason::converged) fit.certificate.reason = Reason::rounding;
@@ -123,10 +125,12 @@ class QuasiNewtonSolver {
           break;
         }
         // The gap is wider than the decrement said: aim at what is missing, with some to spare.
-        asked = std::min(asked, decrement / std::abs(local_.value)) *
+        asked = std::min(asked, expected / std::abs(local_.value)) *
                 std::clamp(0.3 * stopping_.tol / fit.certificate.relative_gap(), 1e-6, 0.1);
         if (point_ != asked_at) {  // the proof has moved the intercept
-          risk_.evaluate(point_, local_);
+          local_.value = fit.certificate.primal;
+          local_.gradient = proof_.gradient();
+          risk_.penalty().add_gradient(point_.data(), risk_.scores(), risk_.columns(), local_.gradient.data());
           direction = descent();
           decrement = -dot(direction, local_.gradient) / 2;
         }
@@ -230,12 +234,15 @@ class QuasiNewtonSolver {
     double t = 1;
     for (int halving = 0; halving < 40; ++halving) {
       for (std::size_t i = 0; i < next.size(); ++i) next[i] = point_[i] + t * direction[i];
-      risk_.evaluate(next, there, true, form);
+      risk_.evaluate(next, there, true, form, proof_.scores().data());
       const bool lower = there.value <= before + 1e-4 * t * slope;
       const bool level = std::abs(there.value - before) <= 4e-16 * std::abs(before) * std::sqrt(double(risk_.rows())) &&
                          std::abs(dot(there.gradient, direction)) < 0.9 * std::abs(slope);
       if (lower || level) break;
-      if (halving == 39 || t * norm(direction) < 1e-16 * norm(point_)) return false;
+      if (halving == 39 || t * norm(direction) < 1e-16 * norm(point_)) {
+        scores_known_ = false;  // those kept are of a point that was refused
+        return false;
+      }
       const double fitted = -slope * t * t / (2 * (there.value - before - slope * t));
       t = std::isfinite(there.value) && std::isfinite(fitted) ? std::clamp(fitted, 0.1 * t, 0.5 * t) : 0.1 * t;
     }
@@ -272,7 +279,7 @@ class QuasiNewtonSolver {
   Metric metric_, unfactored_;
   Vector point_;
   Risk::Local local_;
-  bool need_floor_ = false;
+  bool need_floor_ = false, scores_known_ = true;
   double contraction_ = 1;
 };
 

@@ -36,18 +36,25 @@ class Proof {
 
   bool has_dual() const { return loss_.convex && penalty_.convex && loss_.has_conjugate && penalty_.has_conjugate; }
 
-  /// Fills primal, dual, gap and measure. The intercept of the point may move (downhill). Two or three passes, and a
-  /// few more where the penalty is flat and the metric is not the Hessian itself.
-  void write(Vector& point, const Metric& metric, Certificate& certificate) {
-    const Index n = risk_.rows(), k = risk_.scores();
-    scores_.resize(std::size_t(n * k));
-    slopes_.resize(std::size_t(n * k));
-    risk_.all_scores(point, scores_.data());
+  /// Where a solver may leave the scores of its point (rows x scores) before it calls write; afterwards they are those
+  /// of the point as write left it.
+  Vector& scores() {
+    scores_.resize(std::size_t(risk_.rows() * risk_.scores()));
+    return scores_;
+  }
+  /// Of the mean loss, at the point of the last write.
+  const Vector& gradient() const { return gradient_; }
+
+  /// Fills primal, dual, gap and measure. The intercept of the point may move (downhill). One pass where the scores are
+  /// known, else two, and a few more where the penalty is flat and the metric is not the Hessian itself.
+  void write(Vector& point, const Metric& metric, Certificate& certificate, bool scores_known = false) {
+    const Index k = risk_.scores();
+    if (!scores_known) risk_.all_scores(point, scores().data());
     if (risk_.intercept()) settle_intercept(point);
-    const double loss = risk_.loss().evaluate(y(), s(), scores_.data(), n, slopes_.data(), nullptr);
-    certificate.primal = loss / risk_.total_weight() + risk_.penalty().value(point.data(), k, risk_.columns());
+    at_scores_ = risk_.evaluate_at(scores_.data(), gradient_, slopes_);
+    certificate.primal =
+        at_scores_.loss / risk_.total_weight() + risk_.penalty().value(point.data(), k, risk_.columns());
     primal_ = certificate.primal;
-    risk_.transpose_times(slopes_.data(), gradient_);
     certificate.measure = Measure::stationarity;
     certificate.dual = -infinity;
     if (!has_dual()) {
@@ -64,7 +71,7 @@ class Proof {
     if (std::isnan(least_)) {
       const Index n = risk_.rows(), k = risk_.scores();
       least_ = 0;
-      if (risk_.loss().whole()) least_ -= loss_conjugate(Vector(std::size_t(n * k), 0.0));
+      if (risk_.loss().whole()) least_ -= loss_conjugate(Vector(std::size_t(n * k), 0.0), 1);
       least_ -= risk_.penalty().conjugate(Vector(std::size_t(k * risk_.columns()), 0.0).data(), k, risk_.columns());
     }
     return least_;
@@ -77,6 +84,22 @@ class Proof {
     if (settled == point) return;
     certificate.primal = risk_.value(point);
     if (certificate.measure == Measure::duality) certificate.gap = gap_between(certificate.primal, certificate.dual);
+  }
+
+  /// The gap that write will find at a point with this gradient of the risk, but for what its intercepts contribute;
+  /// zero where only write can tell. With a penalty that is strongly convex the slopes are a dual point as they are,
+  /// and at a slope the conjugate is slope . z - loss (Fenchel, Young): no row is needed.
+  double expected_gap(const Vector& point, const Vector& gradient) const {
+    if (!has_dual() || !penalty_.quadratic || !(penalty_.strong_convexity > 0)) return 0;
+    const Index k = risk_.scores(), d = risk_.columns();
+    Vector v(std::size_t(k * d), 0.0);
+    risk_.penalty().add_gradient(point.data(), k, d, v.data());
+    double product = 0;
+    for (std::size_t j = 0; j < v.size(); ++j) {
+      v[j] -= gradient[j];  // minus the gradient of the loss
+      product -= v[j] * point[j];
+    }
+    return risk_.penalty().value(point.data(), k, d) + risk_.penalty().conjugate(v.data(), k, d) + product;
   }
 
   /// True when moving along the last Newton step for ever lowers every loss and costs nothing: there is no minimum.
@@ -132,90 +155,128 @@ class Proof {
   /// Newton's method on the intercepts alone: the scores move together, X is not read.
   void settle_intercept(Vector& point) {
     if (!loss_.has_curvature) return;
-    const Index n = risk_.rows(), k = risk_.scores(), at = k * risk_.columns();
-    Vector diagonal(std::size_t(n * k)), moved(scores_), ahead(slopes_.size()), bent(slopes_.size());
-    double value = risk_.loss().evaluate(y(), s(), scores_.data(), n, slopes_.data(), diagonal.data());
+    const Index k = risk_.scores(), at = k * risk_.columns();
+    Vector shift(std::size_t(k), 0.0), next(shift);
+    Moved here = moved_by(shift);
     for (int round = 0; round < 60; ++round) {
-      Vector slope(std::size_t(k), 0.0), step(std::size_t(k), 0.0);
-      Vector curvature = intercept_curvature(diagonal);
       double largest = 0;
-      for (Index i = 0; i < n; ++i) {
-        for (Index c = 0; c < k; ++c) slope[std::size_t(c)] += slopes_[std::size_t(i * k + c)];
-      }
-      for (Index c = 0; c < k; ++c) {
-        largest = std::max(largest, std::abs(slope[std::size_t(c)]));
-        step[std::size_t(c)] = -slope[std::size_t(c)];
-      }
+      for (const double slope : here.slope) largest = std::max(largest, std::abs(slope));
       if (largest <= 1e-15 * risk_.total_weight()) break;
-      cholesky_solve(curvature.data(), k, step.data());
+      Vector step(here.slope);
+      factor_curvature(here.curvature);
+      cholesky_solve(here.curvature.data(), k, step.data());
       bool lower = false;
       for (int halving = 0; halving < 60 && !lower; ++halving) {  // an exponential may overshoot by far
-        for (Index i = 0; i < n * k; ++i)
-          moved[std::size_t(i)] = scores_[std::size_t(i)] + step[std::size_t(k == 1 ? 0 : i % k)];
-        const double next = risk_.loss().evaluate(y(), s(), moved.data(), n, ahead.data(), bent.data());
-        lower = next <= value + 1e-14 * std::abs(value);
+        for (std::size_t c = 0; c < step.size(); ++c) next[c] = shift[c] - step[c];
+        Moved there = moved_by(next);
+        lower = there.value <= here.value + 1e-14 * std::abs(here.value);
         if (lower) {
-          value = next;
+          here = std::move(there);
         } else {
           for (double& x : step) x /= 2;
         }
       }
       if (!lower) break;
-      scores_.swap(moved);
-      slopes_.swap(ahead);
-      diagonal.swap(bent);
-      for (Index c = 0; c < k; ++c) point[std::size_t(at + c)] += step[std::size_t(c)];
+      shift = next;
       if (largest <= 1e-13 * risk_.total_weight()) break;
+    }
+    if (std::all_of(shift.begin(), shift.end(), [](double x) { return x == 0; })) return;
+    for (Index c = 0; c < k; ++c) point[std::size_t(at + c)] += shift[std::size_t(c)];
+    for (Index i = 0; i < risk_.rows(); ++i) {
+      for (Index c = 0; c < k; ++c) scores_[std::size_t(i * k + c)] += shift[std::size_t(c)];
     }
   }
 
-  /// Factored curvature of the loss in the k intercepts.
-  Vector intercept_curvature(const Vector& diagonal) const {
-    const Index n = risk_.rows(), k = risk_.scores();
-    Vector h(std::size_t(k * k), 0.0);
+  /// Value, slopes and curvatures (k x k, lower triangle) of the loss in the intercepts.
+  struct Moved {
+    double value = 0;
+    Vector slope, curvature;
+  };
+
+  /// The same where all scores move by `shift`.
+  Moved moved_by(const Vector& shift) const {
+    const Index n = risk_.rows(), k = risk_.scores(), pairs = k * (k + 1) / 2;
+    const Index height = risk_.loss().whole() ? std::max<Index>(n, 1) : std::max<Index>(64, 8192 / k);
+    const Index blocks = (n + height - 1) / height, width = 1 + k + pairs;
+    Vector sums(std::size_t(blocks * width), 0.0);
+    parallel_for(blocks, [&](Index b) {
+      const Index first = b * height, count = std::min(height, n - first);
+      Vector z(std::size_t(count * k)), slope(z.size()), diagonal(z.size());
+      for (Index i = 0; i < count; ++i) {
+        for (Index c = 0; c < k; ++c) {
+          z[std::size_t(i * k + c)] = scores_[std::size_t((first + i) * k + c)] + shift[std::size_t(c)];
+        }
+      }
+      const double* targets = y() + first * risk_.loss().targets();
+      const double* weights = s() == nullptr ? nullptr : s() + first;
+      double* sum = sums.data() + b * width;
+      sum[0] = risk_.loss().evaluate(targets, weights, z.data(), count, slope.data(), diagonal.data());
+      for (Index i = 0; i < count; ++i) {
+        for (Index c = 0; c < k; ++c) sum[1 + c] += slope[std::size_t(i * k + c)];
+      }
+      if (k == 1) {
+        for (const double c : diagonal) sum[1 + k] += c;
+        return;
+      }
+      Vector curvature(std::size_t(count * pairs));
+      risk_.loss().curvature_pairs(targets, weights, z.data(), count, curvature.data(), count);
+      for (Index p = 0; p < pairs; ++p) {
+        for (Index i = 0; i < count; ++i) sum[1 + k + p] += curvature[std::size_t(p * count + i)];
+      }
+    });
+    Moved moved{0, Vector(std::size_t(k), 0.0), Vector(std::size_t(k * k), 0.0)};
+    for (Index b = 0; b < blocks; ++b) {
+      const double* sum = sums.data() + b * width;
+      moved.value += sum[0];
+      for (Index c = 0; c < k; ++c) moved.slope[std::size_t(c)] += sum[1 + c];
+      Index pair = 0;
+      for (Index left = 0; left < k; ++left) {
+        for (Index down = left; down < k; ++down, ++pair)
+          moved.curvature[std::size_t(down * k + left)] += sum[1 + k + pair];
+      }
+    }
+    return moved;
+  }
+
+  /// Cholesky's factor of the curvature in the intercepts, in place.
+  void factor_curvature(Vector& h) const {
+    const Index k = risk_.scores();
     if (k == 1) {
-      for (double c : diagonal) h[0] += c;
       h[0] = std::sqrt(std::max(h[0], 1e-12 * risk_.total_weight()));
-      return h;
+      return;
     }
-    Vector unit(std::size_t(n * k), 0.0), column(unit);
     double largest = 0;
-    for (Index b = 0; b < k; ++b) {
-      for (Index i = 0; i < n; ++i) {
-        if (b > 0) unit[std::size_t(i * k + b - 1)] = 0;
-        unit[std::size_t(i * k + b)] = 1;
-      }
-      risk_.loss().curvature_times(y(), s(), scores_.data(), unit.data(), n, column.data());
-      for (Index i = 0; i < n; ++i) {
-        for (Index a = b; a < k; ++a) h[std::size_t(a * k + b)] += column[std::size_t(i * k + a)];
-      }
-      largest = std::max(largest, h[std::size_t(b * k + b)]);
-    }
+    for (Index a = 0; a < k; ++a) largest = std::max(largest, h[std::size_t(a * k + a)]);
     // Adding one number to every score changes nothing for some losses: a little curvature in that direction.
     for (Index a = 0; a < k; ++a) h[std::size_t(a * k + a)] += 1e-10 * largest + 1e-300;
     if (!cholesky(h.data(), k)) {
       std::fill(h.begin(), h.end(), 0.0);
       for (Index a = 0; a < k; ++a) h[std::size_t(a * k + a)] = std::sqrt(largest + 1e-300);
     }
-    return h;
   }
 
-  /// Slopes without their weights, scaled by t.
-  Vector unweighted(const Vector& slopes, double t) const {
+  /// (1 / S) sum_i s_i conjugate(y_i, t a_i), from slopes that are weighted: s_i a_i.
+  double loss_conjugate(const Vector& slopes, double t) const {
     const Index n = risk_.rows(), k = risk_.scores();
-    Vector a(slopes);
-    for (Index i = 0; i < n; ++i) {
-      const double weight = s() == nullptr ? 1.0 : s()[i];
-      for (Index c = 0; c < k; ++c) {
-        double& value = a[std::size_t(i * k + c)];
-        value = weight == 0 ? 0.0 : t * value / weight;
+    const Index height = risk_.loss().whole() ? std::max<Index>(n, 1) : std::max<Index>(64, 8192 / k);
+    const Index blocks = (n + height - 1) / height;
+    Vector sums(std::size_t(blocks), 0.0);
+    parallel_for(blocks, [&](Index b) {
+      const Index first = b * height, count = std::min(height, n - first);
+      const double* weights = s() == nullptr ? nullptr : s() + first;
+      Vector a(slopes.begin() + first * k, slopes.begin() + (first + count) * k);
+      for (Index i = 0; i < count; ++i) {
+        const double weight = weights == nullptr ? 1.0 : weights[i];
+        for (Index c = 0; c < k; ++c) {
+          double& value = a[std::size_t(i * k + c)];
+          value = weight == 0 ? 0.0 : t * value / weight;
+        }
       }
-    }
-    return a;
-  }
-
-  double loss_conjugate(const Vector& a) const {
-    return risk_.loss().conjugate(y(), s(), a.data(), risk_.rows()) / risk_.total_weight();
+      sums[std::size_t(b)] = risk_.loss().conjugate(y() + first * risk_.loss().targets(), weights, a.data(), count);
+    });
+    double sum = 0;
+    for (const double term : sums) sum += term;
+    return sum / risk_.total_weight();
   }
 
   double rescaled_dual(const Vector& point) const {
@@ -226,7 +287,11 @@ class Proof {
     for (double& value : v) value *= t;
     const double leftover = unsettled(point);
     if (leftover == infinity) return -infinity;
-    return -loss_conjugate(unweighted(slopes_, t)) - risk_.penalty().conjugate(v.data(), k, d) - leftover;
+    // At the slopes themselves the conjugate is slope . z - loss; what a user calls a slope may not be one.
+    const bool as_they_are = t == 1 && !risk_.loss().whole() && std::isfinite(at_scores_.product);
+    const double conjugate =
+        as_they_are ? (at_scores_.product - at_scores_.loss) / risk_.total_weight() : loss_conjugate(slopes_, t);
+    return -conjugate - risk_.penalty().conjugate(v.data(), k, d) - leftover;
   }
 
   /// What the slopes that do not sum to zero cost; infinity where the intercept is not settled.
@@ -269,7 +334,7 @@ class Proof {
     }
     const double charge = std::sqrt(left) * (norm(ahead) + 10 * norm(step));
     if (!stepped(std::sqrt(left), charge, start)) return -infinity;
-    return -loss_conjugate(unweighted(bent, 1)) - fenchel - charge;
+    return -loss_conjugate(bent, 1) - fenchel - charge;
   }
 
   /// See 2. at the top: only the coefficients that scaling cannot help move, together with the intercepts.
@@ -313,7 +378,7 @@ class Proof {
     if (!stepped(std::sqrt(left), charge, std::sqrt(start))) return -infinity;
     const double t = risk_.penalty().dual_scale(v.data(), k, d);
     for (double& value : v) value *= t;
-    return -loss_conjugate(unweighted(bent, t)) - risk_.penalty().conjugate(v.data(), k, d) - charge;
+    return -loss_conjugate(bent, t) - risk_.penalty().conjugate(v.data(), k, d) - charge;
   }
 
   /// Whether a Newton step did away with the gradient: of a norm of `start`, `left` is left, and that is charged.
@@ -361,6 +426,7 @@ class Proof {
   LossFacts loss_;
   PenaltyFacts penalty_;
   Vector scores_, slopes_, gradient_;
+  Risk::AtScores at_scores_;
   double scale_ = -1, primal_ = infinity;
   double least_ = std::numeric_limits<double>::quiet_NaN();
 };

@@ -29,6 +29,7 @@ class TruncatedNewton {
         stopping_(stopping),
         watch_(stopping),
         proof_(risk),
+        scores_(proof_.scores()),
         length_(std::size_t(risk.rows() * risk.scores())) {}
 
   Fit run(Vector start) {
@@ -36,12 +37,10 @@ class TruncatedNewton {
     fit.certificate.solver = "truncated_newton";
     point_ = std::move(start);
     Risk::Local local;
-    risk_.evaluate(point_, local);
+    risk_.evaluate(point_, local, true, Curvature::none, scores_.data());
     metric_ = metric_at(risk_, point_, form_, sample_rows_);
     value_ = local.value;
     gradient_ = std::move(local.gradient);
-    scores_.resize(length_);
-    risk_.all_scores(point_, scores_.data());
     const double scale = value_, first = norm(gradient_);
     double asked = stopping_.tol;
     Index round = 0;
@@ -51,22 +50,23 @@ class TruncatedNewton {
       metric_.solve(solved);
       // The diagonal sees too little of the curvature's spread to bound the gap, so it asks the proof a little early.
       const double decrement = dot(solved, gradient_) / 2;
+      const double expected = std::max(decrement, proof_.expected_gap(point_, gradient_));
       if (last) {  // where the rounds ended the fit must go on when it is started again
         if (round >= stopping_.max_rounds) fit.certificate.reason = Reason::rounds;
         proof_.write_here(point_, metric_, fit.certificate);
         watch_.converged(fit.certificate, scale);
         break;
       }
-      if (decrement <= asked * std::abs(value_) || decrement <= 1e-17 * scale) {
-        proof_.write(point_, metric_, fit.certificate);
+      if (expected <= asked * std::abs(value_) || decrement <= 1e-17 * scale) {
+        proof_.write(point_, metric_, fit.certificate, true);
         if (watch_.converged(fit.certificate, scale)) break;
         if (decrement <= 1e-17 * scale) {
           fit.certificate.reason = proof_.recedes(point_) ? Reason::separable : Reason::rounding;
           break;
         }
         asked =
-            decrement / std::abs(value_) * std::clamp(0.5 * stopping_.tol / fit.certificate.relative_gap(), 1e-4, 0.3);
-        refresh_scores();
+            expected / std::abs(value_) * std::clamp(0.5 * stopping_.tol / fit.certificate.relative_gap(), 1e-4, 0.3);
+        refresh(fit.certificate);
       }
       const double forcing = std::min(0.3, std::sqrt(norm(gradient_) / first));
       if (inner_ > 10) metric_ = metric_at(risk_, point_, form_, sample_rows_);
@@ -90,13 +90,11 @@ class TruncatedNewton {
   }
 
  private:
-  /// The proof may have moved the intercept.
-  void refresh_scores() {
-    Risk::Local local;
-    risk_.evaluate(point_, local);
-    value_ = local.value;
-    gradient_ = std::move(local.gradient);
-    risk_.all_scores(point_, scores_.data());
+  /// The proof may have moved the intercept, and the scores with it.
+  void refresh(const Certificate& certificate) {
+    value_ = certificate.primal;
+    gradient_ = proof_.gradient();
+    risk_.penalty().add_gradient(point_.data(), risk_.scores(), risk_.columns(), gradient_.data());
   }
 
   Vector newton_step(double forcing) {
@@ -117,17 +115,16 @@ class TruncatedNewton {
 
   /// Moves along the step; false when nothing lowers the value.
   bool search(const Vector& step) {
-    const Sample& sample = risk_.sample();
-    const Index n = risk_.rows(), k = risk_.scores(), d = risk_.columns();
+    const Index k = risk_.scores(), d = risk_.columns();
     const double slope = dot(step, gradient_);
     if (!(slope < 0)) return false;
-    Vector along(length_), moved(length_), slopes(length_), next(point_);
-    risk_.all_scores(step, along.data());
+    along_.resize(length_);
+    risk_.all_scores(step, along_.data());
+    Vector next(point_);
     double t = 1;
     for (int halving = 0;; ++halving) {
       for (std::size_t i = 0; i < next.size(); ++i) next[i] = point_[i] + t * step[i];
-      for (std::size_t i = 0; i < length_; ++i) moved[i] = scores_[i] + t * along[i];
-      const double loss = risk_.loss().evaluate(sample.y, sample.weights, moved.data(), n, slopes.data(), nullptr);
+      const double loss = risk_.loss_along(scores_.data(), along_.data(), t);
       const double value = loss / risk_.total_weight() + risk_.penalty().value(next.data(), k, d);
       if (value <= value_ + 1e-4 * t * slope) {
         value_ = value;
@@ -138,8 +135,8 @@ class TruncatedNewton {
       t = std::isfinite(value) && std::isfinite(fitted) ? std::clamp(fitted, 0.1 * t, 0.5 * t) : 0.1 * t;
     }
     point_.swap(next);
-    scores_.swap(moved);
-    risk_.transpose_times(slopes.data(), gradient_);
+    for (std::size_t i = 0; i < length_; ++i) scores_[i] += t * along_[i];
+    risk_.evaluate_at(scores_.data(), gradient_, slopes_);
     risk_.penalty().add_gradient(point_.data(), k, d, gradient_.data());
     return true;
   }
@@ -152,8 +149,9 @@ class TruncatedNewton {
   Watch watch_;
   Proof proof_;
   Metric metric_;
+  Vector& scores_;  // of point_
   std::size_t length_;
-  Vector point_, gradient_, scores_;
+  Vector point_, gradient_, along_, slopes_;
   double value_ = infinity;
 };
 

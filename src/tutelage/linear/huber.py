@@ -81,10 +81,7 @@ class HuberRegressor(LinearRegressor):
     --------
     >>> from tutelage import HuberRegressor
     >>> X, y = [[0.0], [1.0], [2.0], [3.0], [4.0], [5.0]], [0.1, 0.9, 2.1, 2.9, 4.1, 400.0]
-    >>> model = HuberRegressor(epsilon=2, alpha=0).fit(X, y)
-    >>> model.outliers_
-    array([False, False, False, False, False,  True])
-    >>> model.coef_.round(1)
+    >>> HuberRegressor(alpha=0).fit(X, y).coef_.round()
     array([1.])
     """
 
@@ -310,10 +307,9 @@ class _Huber:
 
         begin = self._least_squares()
         point = (begin.coef, begin.intercept)
-        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-            return interior_point(
-                self.X, self.y, self.weight, self.epsilon, self.alpha, self.intercept, point, rounds, arrived
-            )[2]
+        return interior_point(
+            self.X, self.y, self.weight, self.epsilon, self.alpha, self.intercept, point, rounds, arrived
+        )[2]
 
     def _rounding(self) -> float:
         """What the value of a perfect fit amounts to."""

@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from tutelage.base import Floats, Matrix
 
 
+@np.errstate(divide="ignore", invalid="ignore", over="ignore")  # what ends as no number ends the method
 def interior_point(
     X: Matrix,
     y: Floats,

@@ -19,7 +19,7 @@ of a column that is constantly ``intercept_scaling``.
 The k scores of the multinomial model may all be moved by the same number without changing a probability. Where the
 penalty does not settle it, scores are centred: coefficients and intercepts sum to zero over the classes.
 
-Cost. Some 5 to 10 readings of X, 3 of them for the proof; k^2 d^2 memory for Newton's method while k d is small.
+Cost. Some 5 to 10 readings of X, one of them for the proof; k^2 d^2 memory for Newton's method while k d is small.
 
 It fails, and says so by a ConvergenceWarning with the certificate's reason, where the classes can be separated and
 nothing penalises: then no finite coefficients are the best, since larger ones are always better.

@@ -38,9 +38,11 @@ from sklearn import get_config
 from sklearn.metrics import get_scorer, make_scorer
 from sklearn.model_selection import check_cv
 from sklearn.utils import metadata_routing
+from sklearn.utils.multiclass import check_classification_targets
 
 from tutelage.base import Accepts, Floats, is_sparse
 from tutelage.certificate import Certificate, warn_unless_trustworthy
+from tutelage.linear.accuracy import is_small
 from tutelage.linear.hints import PenaltyName, check_solver, name_of_penalty, out_of_rounds, warn_of_penalty
 from tutelage.linear.logistic import LogisticProblem, LogisticRegression
 from tutelage.parameters import Arrays, Count, Hidden, Splits, fitted
@@ -155,6 +157,7 @@ class LogisticRegressionCV(LogisticRegression):
         X, codes, weight = self.validate(X, y, sample_weight)
         self._check_liblinear(X)
         y = self.classes_[codes]
+        check_classification_targets(y)  # scorers refuse labels of an unknown type, and so does the splitter
         split_params, score_params = self._routed(raw_weight, params)
         folds = list(check_cv(self.cv, y, classifier=True).split(X, y, **split_params))
         rows = X.tocsr() if is_sparse(X) else X  # whose rows can be taken quickly
@@ -248,7 +251,10 @@ class LogisticRegressionCV(LogisticRegression):
             self.C_, self.l1_ratio_ = grid.Cs[c], grid.ratios[r]
             mean = paths.coefficients[:, r, c].mean(axis=0)
             start = (mean[:, :-1], mean[:, -1]) if self.fit_intercept else (mean, np.zeros(len(mean)))
-            solution = self._minimise(self._problem(X, codes, weight), grid.Cs[c], grid.numbers[r], start)
+            # A small fit starts from nothing, so that its last digits depend on nothing else.
+            cold = is_small(X, len(self.classes_))
+            problem = self._problem(X, codes, weight)
+            solution = self._minimise(problem, grid.Cs[c], grid.numbers[r], None if cold else start)
             self._keep_fit(solution, X)
             self._information = None
             return

@@ -26,7 +26,7 @@ along the path too, and are faster for least squares. It fails where a model has
 >>> along.coefs.shape
 (30, 4)
 >>> (along.coefs != 0).argmax(axis=0)[[0, 2]]
-array([ 1, 11])
+array([1, 5])
 """
 
 from __future__ import annotations
@@ -255,8 +255,8 @@ def path(
     >>> from tutelage import Ridge, path
     >>> along = path(Ridge(), [[0.0, 1.0], [1.0, 1.0], [2.0, 0.0]], [0.0, 1.0, 2.0], strengths=[1.0, 10.0])
     >>> along.strengths, along.coefs.round(3)
-    (array([10.,  1.]), array([[ 0.16 , -0.051],
-           [ 0.615, -0.154]]))
+    (array([10.,  1.]), array([[ 0.16 , -0.079],
+           [ 0.583, -0.25 ]]))
     """
     name = _strength_of(model)
     if strengths is None:

@@ -55,7 +55,7 @@ class SmoothPart {
       const double* s = s_ ? s_ + first : nullptr;
       double* slope = slopes.data() + first;
       double* curvature = newton ? curvatures.data() + first : nullptr;
-      const double value = loss_.evaluate(y_ + first, s, z.data() + first, n, slope, curvature);
+      const double value = loss_.evaluate(y_ + first * loss_.targets(), s, z.data() + first, n, slope, curvature);
       const double by = 1 / total_;
       for (Index i = 0; i < n; ++i) slope[i] *= by;
       if (newton) {
@@ -126,7 +126,7 @@ class SmoothPart {
         const double weight = weights[at(i)];
         theta_[at(i)] = weight > 0 ? t * (weighted_slopes[at(i)] / weight) : 0.0;
       }
-      return loss_.conjugate(y_ + first, s_ ? s_ + first : nullptr, theta_.data() + first, n);
+      return loss_.conjugate(y_ + first * loss_.targets(), s_ ? s_ + first : nullptr, theta_.data() + first, n);
     };
     return -(loss_.whole() ? block(0, rows_) : sum_blocks(rows_, block)) / total_;
   }
