@@ -209,7 +209,8 @@ class ProductSearch final : public Search {
     const double unit = 0x1p-24, n = static_cast<double>(length_ + 4), gamma = 1.01 * n * unit / (1 - n * unit);
     // Coordinates are rounded to float32; what the basis leaves over is a difference of squares, good to half the
     // digits of a double; and float32 cannot tell numbers below 1e-38 from zero.
-    out.delta = (1e-6 + 2 * unit) * (norm + largest_) + 1e-30;
+    const double left = image_.directions > 0 ? 2 * std::sqrt(static_cast<double>(x_.columns + 64) * 0x1p-52) : 0.0;
+    out.delta = (left + 2 * unit + 1e-9) * (norm + largest_) + 1e-30;
     out.eta = gamma * own * largest_ + 3 * unit * (largest_ * largest_ + own * largest_) + n * 1e-37;
     out.usable = norm < 1e9 && out.eta == out.eta;
     return out;
