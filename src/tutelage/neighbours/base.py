@@ -42,8 +42,10 @@ Weighting = Annotated[
     Literal["uniform", "distance"] | Callable[..., Any] | None,
     "What a neighbour's vote weighs: the same, the inverse of its distance, or a function of the distances.",
 ]
-# Beyond so many columns boxes overlap so much that a tree visits most leaves, and products are cheaper (docs/notes).
+# Beyond so many columns boxes overlap so much that a tree visits most leaves, and brute force is cheaper; sooner so where
+# brute force is a float32 product. Measured: docs/notes/neighbours.md.
 TREE_COLUMNS = 15
+TREE_COLUMNS_EUCLIDEAN = 10
 
 
 class Neighbourly(Estimator):
@@ -178,7 +180,9 @@ class Neighbourly(Estimator):
             return self.algorithm
         metric, params = self.effective_metric_, self.effective_metric_params_
         wanted = getattr(self, "n_neighbors", None)
-        if self._precomputed() or X.shape[1] > TREE_COLUMNS or (wanted is not None and wanted >= X.shape[0] // 2):
+        by_products = isinstance(metric, str) and metric in {"euclidean", "l2"}
+        widest = TREE_COLUMNS_EUCLIDEAN if by_products else TREE_COLUMNS
+        if self._precomputed() or X.shape[1] > widest or (wanted is not None and wanted >= X.shape[0] // 2):
             return "brute"
         if not isinstance(metric, str):
             return "ball_tree"
