@@ -42,8 +42,8 @@ Weighting = Annotated[
     Literal["uniform", "distance"] | Callable[..., Any] | None,
     "What a neighbour's vote weighs: the same, the inverse of its distance, or a function of the distances.",
 ]
-# Beyond so many columns boxes overlap so much that a tree visits most leaves, and brute force is cheaper; sooner so where
-# brute force is a float32 product. Measured: docs/notes/neighbours.md.
+# Beyond so many columns boxes overlap so much that a tree visits most leaves, and brute force is cheaper; sooner so
+# where brute force is a float32 product. Measured: docs/notes/neighbours.md.
 TREE_COLUMNS = 15
 TREE_COLUMNS_EUCLIDEAN = 10
 
