@@ -4,8 +4,8 @@
 
 Fashion-MNIST (60,000 x 784, 4,000 queries, k = 5) by brute force, and 400,000 rows in 8 dimensions by trees. Each
 library fits and searches in turn, N rounds; the fastest round counts, by the clock and by the processor (which a busy
-machine does not disturb). Only --threads 1 compares all of them fairly: scikit-learn's trees take one thread in a process
-that another one started. FAISS measures in float32 only.
+machine does not disturb). Only --threads 1 compares all of them fairly: scikit-learn's trees take one thread in a
+process that another one started. FAISS measures in float32 only.
 """
 
 from __future__ import annotations
