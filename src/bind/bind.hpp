@@ -14,6 +14,7 @@ void bind_curvature(nb::module_& m);
 void bind_losses(nb::module_& m);
 void bind_machine(nb::module_& m);
 void bind_matrices(nb::module_& m);
+void bind_neighbours(nb::module_& m);
 void bind_penalties(nb::module_& m);
 void bind_ridge_path(nb::module_& m);
 void bind_group_descent(nb::module_& m);

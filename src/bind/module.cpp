@@ -13,5 +13,6 @@ NB_MODULE(TUTELAGE_MODULE, m) {
   bind_curvature(m);
   bind_ridge_path(m);
   bind_counts(m);
+  bind_neighbours(m);
   bind_group_descent(m);
 }

@@ -512,6 +512,126 @@ def class_distances(
     precisions: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)],
 ) -> Annotated[NDArray[numpy.float64], dict(order="C")]:
     """sum_j precision_j (x_j - mean_j)^2 of each row for its own class."""
+class Search:
+    """A matrix that can be searched for neighbours."""
+
+    @property
+    def shape(self) -> tuple:
+        """Rows and columns."""
+
+    def nearest(
+        self,
+        queries: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)],
+        are_rows: bool,
+        k: int,
+    ) -> tuple:
+        """
+        Distances and rows of the k nearest; where are_rows, query i is row i and not its own neighbour.
+        """
+
+    def within(
+        self,
+        queries: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)],
+        are_rows: bool,
+        radii: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+        by_distance: bool,
+    ) -> tuple:
+        """
+        All rows within the radius of each query: starts, rows and distances, by row or by distance.
+        """
+
+def panel_search(
+    X: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)],
+    metric: str,
+    p: float,
+    algorithm: str,
+    leaf_size: int,
+) -> Search:
+    """
+    Brute force, a KD tree or a ball tree over prepared rows, of which it keeps a copy.
+    """
+
+def product_search(
+    X: Annotated[NDArray, dict(shape=(None, None), device="cpu", writable=False)],
+    form: str,
+    mean: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+    basis: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)],
+    scale: float,
+) -> Search:
+    """
+    Euclidean search by float32 products of images of the rows, exact in the end.
+    """
+
+def nearest_of_distances(
+    distances: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)],
+    are_rows: bool,
+    k: int,
+) -> tuple:
+    """The k least of each row: distances and columns."""
+
+def within_of_distances(
+    distances: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)],
+    are_rows: bool,
+    radii: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+    by_distance: bool,
+) -> tuple:
+    """What is at most the radius of each row: starts, columns and distances."""
+
+def nearest_sparse(
+    arg0: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+    arg1: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+    arg2: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+    arg3: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+    arg4: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+    arg5: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+    arg6: str,
+    arg7: bool,
+    arg8: int,
+    /,
+) -> tuple:
+    """
+    The k nearest rows of a CSR matrix to those of another: distances and rows.
+    """
+
+def within_sparse(
+    arg0: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+    arg1: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+    arg2: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+    arg3: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+    arg4: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+    arg5: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+    arg6: str,
+    arg7: bool,
+    arg8: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+    arg9: bool,
+    /,
+) -> tuple:
+    """
+    The rows of a CSR matrix within a radius of those of another: starts, rows and distances.
+    """
+
+def nearest_strings(
+    arg0: Annotated[NDArray[numpy.int32], dict(shape=(None,), order="C", device="cpu", writable=False)],
+    arg1: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+    arg2: Annotated[NDArray[numpy.int32], dict(shape=(None,), order="C", device="cpu", writable=False)],
+    arg3: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+    arg4: bool,
+    arg5: int,
+    /,
+) -> tuple:
+    """The k nearest strings by edit distance: distances and rows."""
+
+def within_strings(
+    arg0: Annotated[NDArray[numpy.int32], dict(shape=(None,), order="C", device="cpu", writable=False)],
+    arg1: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+    arg2: Annotated[NDArray[numpy.int32], dict(shape=(None,), order="C", device="cpu", writable=False)],
+    arg3: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+    arg4: bool,
+    arg5: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+    arg6: bool,
+    /,
+) -> tuple:
+    """The strings within an edit distance: starts, rows and distances."""
 
 def group_descent(
     h: Annotated[NDArray[numpy.float64], dict(order="C", device="cpu", writable=False)],
