@@ -512,6 +512,7 @@ def class_distances(
     precisions: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)],
 ) -> Annotated[NDArray[numpy.float64], dict(order="C")]:
     """sum_j precision_j (x_j - mean_j)^2 of each row for its own class."""
+
 class Search:
     """A matrix that can be searched for neighbours."""
 

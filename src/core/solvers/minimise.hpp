@@ -150,8 +150,8 @@ inline Solver choose(const Risk& risk) {
     if (!risk.sample().x->sparse() || side <= 2000) return Solver::closed_form;
     return Solver::truncated_newton;
   }
-  // A metric of one matrix a score leaves out how scores curve together: conjugate gradients on the Hessian itself, which
-  // it preconditions, need fewer readings than quasi-Newton steps on it.
+  // A metric of one matrix a score leaves out how scores curve together: conjugate gradients on the Hessian itself,
+  // which it preconditions, need fewer readings than quasi-Newton steps on it.
   if (!risk.sample().x->sparse()) {
     const bool whole = minimise_detail::newton_plan(risk).form == Curvature::full;
     return whole ? Solver::newton : Solver::truncated_newton;
