@@ -139,10 +139,13 @@ class ElasticNet(LinearRegressor):
             coef = np.atleast_2d(known)[target].astype(np.float64)
             start = np.append(coef, begin[min(target, len(begin) - 1)]) if self.fit_intercept else coef
         risk = Risk(losses.Squared(), elastic_net(self.alpha, self.l1_ratio, self.positive), self.fit_intercept)
-        # Who starts near the end wants to be there at once, within `tol`.
-        solve = minimise_well if start is None else minimise
+        # Who starts where a fit ended wants to be there at once, within `tol`; where its rounds ran out, to go on.
+        most = self.max_iter or 1000
+        last = getattr(self, "certificate_", None)
+        ran_out = last is not None and last.rounds >= most
+        solve = minimise_well if start is None or ran_out else minimise
         return solve(
-            risk, X, np.ascontiguousarray(y), weight, tol=self.tol, max_rounds=self.max_iter or 1000, start=start,
+            risk, X, np.ascontiguousarray(y), weight, tol=self.tol, max_rounds=most, start=start,
             time_limit=self.time_limit,
         )  # fmt: skip
 
