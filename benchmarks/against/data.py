@@ -25,7 +25,8 @@ def standardised(X: np.ndarray) -> np.ndarray:
 
 def signs(y: Any) -> np.ndarray:
     """Give -1 and +1 for a column of two values."""
-    return np.where(np.asarray(y) == np.max(y), 1.0, -1.0)
+    values = np.asarray(y)
+    return np.where(values == np.unique(values)[-1], 1.0, -1.0)
 
 
 def codes(y: Any) -> np.ndarray:
