@@ -103,6 +103,23 @@ def test_every_solver_reaches_the_optimum(loss: Loss) -> None:
             assert solution.value - least <= 2 * tol * abs(least) + 1e-12, (penalty, name)
 
 
+@pytest.mark.parametrize("loss", TRAINABLE, ids=repr)
+def test_a_hundred_copies_of_the_rows_have_the_same_optimum(loss: Loss) -> None:
+    """Many rows are read in several blocks, which copies of a few rows fill without changing the mean."""
+    X, y = data(loss)
+    many, targets = np.tile(X, (100, 1)), np.tile(y, 100)
+    for penalty in (penalties.L1(0.05), penalties.L2(0.1)):
+        risk = Risk(loss, penalty)
+        few = minimise(risk, X, y, tol=1e-4, time_limit=5)
+        solution = minimise(risk, many, targets, tol=1e-4, time_limit=20)
+        proof = solution.certificate
+        assert proof.reason is Reason.CONVERGED, (penalty, proof)
+        assert proof.primal == pytest.approx(value_of(risk, many, targets, solution), rel=1e-9, abs=1e-12)
+        assert proof.primal == pytest.approx(few.value, rel=3e-4 if loss.facts.convex else 1e-2)
+        if proof.kind is Kind.DUALITY_GAP:
+            assert proof.dual <= few.value * (1 + 1e-9)
+
+
 @pytest.mark.parametrize("loss", [loss for loss in TRAINABLE if has_kinks(loss)], ids=repr)
 def test_kinks_and_penalties_that_are_not_convex_never_end_above_their_start(loss: Loss) -> None:
     X, y = data(loss)
