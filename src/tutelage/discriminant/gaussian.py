@@ -44,7 +44,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, Self
 
 import numpy as np
 from scipy import linalg
-from scipy.special import log_softmax, logsumexp
+from scipy.special import logsumexp
 from sklearn.utils.validation import check_is_fitted
 
 from tutelage import _core, counts, matrices
@@ -52,6 +52,7 @@ from tutelage.base import Accepts, Classifier, Floats, Matrix
 from tutelage.counts import Scatter
 from tutelage.discriminant.covariance import invertible, ledoit_wolf
 from tutelage.discriminant.factors import factor_analysis
+from tutelage.discriminant.joint import JointScores
 from tutelage.parameters import Among, Arrays, Count, Positive, fitted, parameter
 
 if TYPE_CHECKING:
@@ -61,7 +62,7 @@ _LOG_2_PI = float(np.log(2 * np.pi))
 _ONE_MATRIX = ("shared", "shrunk")
 
 
-class GaussianDiscriminant(Classifier):
+class GaussianDiscriminant(JointScores, Classifier):
     """A normal density for each class; see the module for the choice of covariances.
 
     Examples
@@ -266,6 +267,11 @@ class GaussianDiscriminant(Classifier):
             return coef[1:] - coef[:1], intercept[1:] - intercept[:1]
         return coef, intercept
 
+    def _scores(self, X: Any) -> Floats:
+        check_is_fitted(self)
+        made: Floats = self.log_densities(X) + self._log_phi
+        return made
+
     def score_samples(self, X: Any) -> Floats:
         """Give log P(x), the density of rows whatever their class: low for novelties.
 
@@ -279,8 +285,7 @@ class GaussianDiscriminant(Classifier):
         array of shape (n,)
             Log densities.
         """
-        check_is_fitted(self)
-        made: Floats = logsumexp(self.log_densities(X) + self._log_phi, axis=1)
+        made: Floats = logsumexp(self._scores(X), axis=1)
         return made
 
     def decision_function(self, X: Any) -> Floats:
@@ -296,58 +301,8 @@ class GaussianDiscriminant(Classifier):
         array of shape (n,) for two classes, (n, k) for more
             The scores.
         """
-        check_is_fitted(self)
-        joint = self.log_densities(X) + self._log_phi
+        joint = self._scores(X)
         return joint[:, 1] - joint[:, 0] if joint.shape[1] == 2 else joint
-
-    def predict(self, X: Any) -> Any:
-        """Give the most probable class of each row.
-
-        Parameters
-        ----------
-        X : array or frame of shape (n, d)
-            The rows.
-
-        Returns
-        -------
-        array of shape (n,)
-            Labels.
-        """
-        check_is_fitted(self)
-        return self.classes_[(self.log_densities(X) + self._log_phi).argmax(axis=1)]
-
-    def predict_log_proba(self, X: Any) -> Floats:
-        """Give log P(c | x).
-
-        Parameters
-        ----------
-        X : array or frame of shape (n, d)
-            The rows.
-
-        Returns
-        -------
-        array of shape (n, k)
-            A column for each class.
-        """
-        check_is_fitted(self)
-        made: Floats = log_softmax(self.log_densities(X) + self._log_phi, axis=1)
-        return made
-
-    def predict_proba(self, X: Any) -> Floats:
-        """Give P(c | x).
-
-        Parameters
-        ----------
-        X : array or frame of shape (n, d)
-            The rows.
-
-        Returns
-        -------
-        array of shape (n, k)
-            Rows sum to one.
-        """
-        made: Floats = np.exp(self.predict_log_proba(X))
-        return made
 
 
 def _spread(covariance: Floats) -> float:

@@ -26,12 +26,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, Self
 
 import numpy as np
-from scipy.special import log_softmax, logsumexp
+from scipy.special import logsumexp
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from tutelage.base import Accepts, Classifier, Floats, Matrix
 from tutelage.discriminant.densities import FAMILIES, Mixture
+from tutelage.discriminant.joint import JointScores
 from tutelage.parameters import Arrays, Count, Positive, RandomState, fitted, invalid, parameter
 
 if TYPE_CHECKING:
@@ -40,7 +41,7 @@ if TYPE_CHECKING:
 _RANGE = {"poisson": (0.0, "no negative number"), "gamma": (np.nextafter(0.0, 1.0), "positive numbers")}
 
 
-class GenerativeClassifier(Classifier):
+class GenerativeClassifier(JointScores, Classifier):
     """A density for each class, of a family of its own or a mixture.
 
     Examples
@@ -172,54 +173,6 @@ class GenerativeClassifier(Classifier):
         """
         with np.errstate(divide="ignore"):
             made: Floats = logsumexp(self.log_densities(X) + np.log(self.phi_), axis=1)
-        return made
-
-    def predict(self, X: Any) -> Any:
-        """Give the most probable class of each row.
-
-        Parameters
-        ----------
-        X : array or frame of shape (n, d)
-            The rows.
-
-        Returns
-        -------
-        array of shape (n,)
-            Labels.
-        """
-        scores = self._scores(X)
-        return self.classes_[scores.argmax(axis=1)]
-
-    def predict_log_proba(self, X: Any) -> Floats:
-        """Give log P(c | x).
-
-        Parameters
-        ----------
-        X : array or frame of shape (n, d)
-            The rows.
-
-        Returns
-        -------
-        array of shape (n, k)
-            A column for each class.
-        """
-        made: Floats = log_softmax(self._scores(X), axis=1)
-        return made
-
-    def predict_proba(self, X: Any) -> Floats:
-        """Give P(c | x).
-
-        Parameters
-        ----------
-        X : array or frame of shape (n, d)
-            The rows.
-
-        Returns
-        -------
-        array of shape (n, k)
-            Rows sum to one.
-        """
-        made: Floats = np.exp(self.predict_log_proba(X))
         return made
 
     def sample(self, n: int = 1, random_state: Any = None) -> tuple[Floats, Any]:

@@ -23,18 +23,18 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, Self
 
 import numpy as np
 from scipy import linalg
-from scipy.special import log_softmax
 
 from tutelage import counts
 from tutelage.base import Accepts, Classifier, Floats, Matrix
 from tutelage.discriminant.covariance import class_covariances
+from tutelage.discriminant.joint import JointScores
 from tutelage.parameters import Arrays, Has, NonNegative, Range, Share, fitted
 
 if TYPE_CHECKING:
     from tutelage.labels import Codes
 
 
-class QuadraticDiscriminantAnalysis(Classifier):
+class QuadraticDiscriminantAnalysis(JointScores, Classifier):
     """Classes as Gaussians, each with its own covariance.
 
     Examples
@@ -173,51 +173,3 @@ class QuadraticDiscriminantAnalysis(Classifier):
         """
         scores = self._scores(X)
         return scores[:, 1] - scores[:, 0] if scores.shape[1] == 2 else scores
-
-    def predict(self, X: Any) -> Any:
-        """Give the most probable class of each row.
-
-        Parameters
-        ----------
-        X : array or frame of shape (n, d)
-            The rows.
-
-        Returns
-        -------
-        array of shape (n,)
-            Labels.
-        """
-        scores = self._scores(X)
-        return self.classes_[scores.argmax(axis=1)]
-
-    def predict_proba(self, X: Any) -> Floats:
-        """Give P(c | x).
-
-        Parameters
-        ----------
-        X : array or frame of shape (n, d)
-            The rows.
-
-        Returns
-        -------
-        array of shape (n, k)
-            Rows sum to one.
-        """
-        made: Floats = np.exp(self.predict_log_proba(X))
-        return made
-
-    def predict_log_proba(self, X: Any) -> Floats:
-        """Give log P(c | x).
-
-        Parameters
-        ----------
-        X : array or frame of shape (n, d)
-            The rows.
-
-        Returns
-        -------
-        array of shape (n, k)
-            A column for each class.
-        """
-        made: Floats = log_softmax(self._scores(X), axis=1)
-        return made
