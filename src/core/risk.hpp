@@ -18,6 +18,7 @@
 #include "core/concepts.hpp"
 #include "core/curvature.hpp"
 #include "core/machine/parallel.hpp"
+#include "core/machine/scratch.hpp"
 #include "core/machine/simd.hpp"
 #include "core/matrices/products.hpp"
 
@@ -53,6 +54,7 @@ class Risk {
     total_ = 0;
     if (sample.weights == nullptr) total_ = double(n_);
     for (Index i = 0; sample.weights != nullptr && i < n_; ++i) total_ += sample.weights[i];
+    own_total_ = total_;
     if (intercept && !sample.x->sparse() && n_ > 0) find_shift();
     // Many scores on many columns: the sums of the parts would be larger than X, a copy by columns is not.
     if (k_ >= 3 && sample.x->sparse() && 16 * k_ * d_ > sample.x->stored()) columns_ = sample.x->by_columns();
@@ -63,6 +65,12 @@ class Risk {
       : Risk(sample, loss, penalty, intercept) {
     shift_ = std::move(shift);
   }
+
+  /// Of a sample: divide by the weight of all rows that it is a part of, so that the penalty weighs against its rows what
+  /// it weighs against as many of all.
+  void divide_as(const Risk& whole) { total_ = whole.total_; }
+  /// Of a sample: divide by its part of what the other divides by, so that both are alike.
+  void scale_as(const Risk& other) { total_ = own_total_ * (other.total_ / other.own_total_); }
 
   Index rows() const { return n_; }
   Index columns() const { return d_; }
@@ -124,7 +132,7 @@ class Risk {
     }
     if (by_columns) slopes.resize(std::size_t(n_ * k_));
     parallel_for(parts.count, [&](Index part) {
-      Workspace work(block_rows() * k_);
+      const Workspace work(whole ? 0 : block_rows() * k_, form != Curvature::none);
       double* sum = sums + part * width;
       std::fill_n(sum, width, 0.0);
       double* curved = sum + (gradient && !by_columns ? size : 0);
@@ -132,10 +140,10 @@ class Risk {
         const Block block = block_at(b);
         const double* y = sample_.y + block.first * loss_.targets();
         const double* s = sample_.weights == nullptr ? nullptr : sample_.weights + block.first;
-        double* own = kept_scores == nullptr ? work.z.data() : kept_scores + block.first * k_;
+        double* own = kept_scores == nullptr ? work.z : kept_scores + block.first * k_;
         const double* z = own;
-        double* slope = by_columns ? slopes.data() + block.first * k_ : work.slope.data();
-        double* diagonal = form == Curvature::none ? nullptr : work.curvature.data();
+        double* slope = by_columns ? slopes.data() + block.first * k_ : work.slope;
+        double* diagonal = work.curvature;
         if (whole) {
           z = scores.data() + block.first * k_;
           slope = slopes.data() + block.first * k_;
@@ -173,46 +181,98 @@ class Risk {
     }
   }
 
-  /// What the loss says at scores that are known: its sum (not divided by S), the product sum_i slope_i . z_i, and the
-  /// gradient of the mean loss. `slopes` (rows x scores) may be where to keep the slopes.
+  /// What the loss says at scores that are known: its sum (not divided by S), the product sum_i slope_i . z_i, and how
+  /// large the slopes of each score are, sum_i |slope_i|.
   struct AtScores {
     double loss = 0, product = 0;
+    Vector sizes;
   };
-  AtScores evaluate_at(const double* scores, Vector& gradient, Vector& slopes) const {
-    slopes.resize(std::size_t(n_ * k_));
-    const Index blocks = loss_.whole() ? 1 : (n_ + block_rows() - 1) / block_rows();
-    Vector losses(std::size_t(std::max<Index>(blocks, 1)), 0.0), products(losses);
-    parallel_for(blocks, [&](Index b) {
-      const Block block = loss_.whole() ? Block{0, n_} : block_at(b);
-      const double* z = scores + block.first * k_;
-      double* slope = slopes.data() + block.first * k_;
-      losses[std::size_t(b)] = loss_.evaluate(sample_.y + block.first * loss_.targets(), weights_from(block.first), z,
-                                              block.count, slope, nullptr);
-      double product = 0;
-#pragma omp simd reduction(+ : product)
-      for (Index i = 0; i < block.count * k_; ++i) product += slope[i] * z[i];
-      products[std::size_t(b)] = product;
+  /// The same and the gradient of the mean loss, in one reading of X.
+  AtScores evaluate_at(const double* scores, Vector& gradient) const {
+    if (loss_.whole() || columns_ != nullptr) {
+      Vector slopes;
+      AtScores said = slopes_at(scores, slopes);
+      transpose_times(slopes.data(), gradient);
+      return said;
+    }
+    const Index width = size();
+    const Parts parts = divide(width);
+    double* const sums = room(parts.count * width);
+    std::vector<AtScores> said(std::size_t(parts.count), AtScores{0, 0, Vector(std::size_t(k_), 0.0)});
+    parallel_for(parts.count, [&](Index part) {
+      const Workspace work(block_rows() * k_, false);
+      std::fill_n(sums + part * width, width, 0.0);
+      for (Index b = parts.begin(part); b < parts.begin(part + 1); ++b) {
+        const Block block = block_at(b);
+        ask(block, scores, work.slope, said[std::size_t(part)]);
+        add_gradient(block, work.slope, sums + part * width);
+      }
     });
-    transpose_times(slopes.data(), gradient);
-    return {in_order(losses), in_order(products)};
+    passes_ += 1;
+    fold(sums, parts.count, width);
+    gradient.resize(std::size_t(width));
+    centre_gradient(sums, gradient);
+    return together(said);
   }
 
-  /// The sum of the losses (not divided by S) at the scores z + t along.
-  double loss_along(const double* z, const double* along, double t) const {
+  /// The same without a gradient, for the slopes themselves: rows x scores.
+  AtScores slopes_at(const double* scores, Vector& slopes) const {
+    slopes.resize(std::size_t(n_ * k_));
     const Index blocks = loss_.whole() ? 1 : (n_ + block_rows() - 1) / block_rows();
-    Vector losses(std::size_t(std::max<Index>(blocks, 1)), 0.0);
+    std::vector<AtScores> said(std::size_t(std::max<Index>(blocks, 1)), AtScores{0, 0, Vector(std::size_t(k_), 0.0)});
     parallel_for(blocks, [&](Index b) {
       const Block block = loss_.whole() ? Block{0, n_} : block_at(b);
-      Vector moved(std::size_t(block.count * k_)), slopes(loss_.whole() ? moved.size() : 0);
-      for (Index i = 0; i < block.count * k_; ++i) {
-        const Index at = block.first * k_ + i;
-        moved[std::size_t(i)] = z[at] + t * along[at];
-      }
-      losses[std::size_t(b)] =
-          loss_.evaluate(sample_.y + block.first * loss_.targets(), weights_from(block.first), moved.data(),
-                         block.count, loss_.whole() ? slopes.data() : nullptr, nullptr);
+      ask(block, scores, slopes.data() + block.first * k_, said[std::size_t(b)]);
     });
-    return in_order(losses);
+    return together(said);
+  }
+
+  /// The curvature of the loss in each score alone, one run of all rows for each score.
+  void curvatures(const Vector& point, double* kept) const {
+    const CurvatureSum sum(*sample_.x, loss_, shift_, intercept_, Curvature::blocks);
+    const Vector origin = shifted_intercepts(point);
+    const double* w = turned(point);
+    const Parts parts = divide(0);
+    const bool whole = loss_.whole();
+    Vector scores(whole ? std::size_t(n_ * k_) : 0), diagonals(scores);
+    if (whole) {
+      all_scores(point, scores.data());
+      loss_.evaluate(sample_.y, sample_.weights, scores.data(), n_, nullptr, diagonals.data());
+      return sum.keep({0, n_}, sample_.y, sample_.weights, scores.data(), diagonals.data(), kept);
+    }
+    parallel_for(parts.count, [&](Index part) {
+      const Workspace work(block_rows() * k_, true);
+      for (Index b = parts.begin(part); b < parts.begin(part + 1); ++b) {
+        const Block block = block_at(b);
+        const double *y = sample_.y + block.first * loss_.targets(), *s = weights_from(block.first);
+        block_scores(block, w, origin.data(), work.z);
+        loss_.evaluate(y, s, work.z, block.count, nullptr, work.curvature);
+        sum.keep(block, y, s, work.z, work.curvature, kept);
+      }
+    });
+    passes_ += 1;
+  }
+  /// Adds sum_i c_i (x_i - m)(x_i - m)' to the lower triangle of h, and to the border what an intercept makes of it.
+  void add_curvature(const double* c, double* h, double* border) const {
+    CurvatureSum(*sample_.x, loss_, shift_, intercept_, Curvature::shared).add_all(c, h, border);
+  }
+
+  /// Sum over the rows of squares of what the columns of a dense X are away from the shift, divided by the rows' weight.
+  Vector squares() const {
+    const Vector centre(shift_.empty() ? Vector(std::size_t(d_), 0.0) : shift_);
+    const Parts parts = divide(d_);
+    Vector sums(std::size_t(parts.count * d_), 0.0), ones(sample_.weights == nullptr ? std::size_t(block_rows()) : 0, 1.0);
+    parallel_for(parts.count, [&](Index part) {
+      for (Index b = parts.begin(part); b < parts.begin(part + 1); ++b) {
+        const Block block = block_at(b);
+        const double* s = sample_.weights == nullptr ? ones.data() : weights_from(block.first);
+        sample_.x->add_centred_squares(block, s, centre.data(), sums.data() + part * d_, nullptr);
+      }
+    });
+    fold(sums.data(), parts.count, d_);
+    sums.resize(std::size_t(d_));
+    for (double& sum : sums) sum /= own_total_;
+    return sums;
   }
 
   double value(const Vector& point) const {
@@ -267,14 +327,14 @@ class Risk {
     const Vector origin = shifted_intercepts(v);
     const double* w = turned(v);
     parallel_for(parts.count, [&](Index part) {
-      Workspace work(block_rows() * k_);
+      const Workspace work(block_rows() * k_, false);
       std::fill_n(sums + part * width, width, 0.0);
       for (Index b = parts.begin(part); b < parts.begin(part + 1); ++b) {
         const Block block = block_at(b);
-        block_scores(block, w, origin.data(), work.z.data());
-        double* slope = columns_ != nullptr ? slopes.data() + block.first * k_ : work.slope.data();
+        block_scores(block, w, origin.data(), work.z);
+        double* slope = columns_ != nullptr ? slopes.data() + block.first * k_ : work.slope;
         loss_.curvature_times(sample_.y + block.first * loss_.targets(), weights_from(block.first),
-                              z + block.first * k_, work.z.data(), block.count, slope);
+                              z + block.first * k_, work.z, block.count, slope);
         if (columns_ == nullptr) add_gradient(block, slope, sums + part * width);
       }
     });
@@ -290,10 +350,17 @@ class Risk {
   }
 
  private:
+  /// Memory of a thread for the scores, slopes and curvatures of a block: kept, since fresh pages cost as much as what is
+  /// written to them. Its contents are whatever they were.
   struct Workspace {
-    explicit Workspace(Index length)
-        : z(std::size_t(length)), slope(std::size_t(length)), curvature(std::size_t(length)) {}
-    Vector z, slope, curvature;
+    struct Scores;
+    struct Slopes;
+    struct Curvatures;
+    Workspace(Index length, bool curved)
+        : z(scratch<Scores>(length)),
+          slope(scratch<Slopes>(length)),
+          curvature(curved ? scratch<Curvatures>(length) : nullptr) {}
+    double *z, *slope, *curvature;
   };
   struct Parts {
     Index count = 1;
@@ -301,10 +368,36 @@ class Risk {
     Index begin(Index part) const { return part * blocks / count; }
   };
 
-  Index block_rows() const { return std::max<Index>(1, sample_.x->block_rows()); }
+  /// Rows that stay in cache between two uses of them, and so do their scores: the more of these, the fewer rows.
+  Index block_rows() const {
+    const Index fitting = std::max<Index>(1, sample_.x->block_rows());
+    return sample_.x->sparse() ? fitting : std::min(fitting, std::max<Index>(64, 16384 / k_ / 8 * 8));
+  }
   Block block_at(Index b) const {
     const Index first = b * block_rows();
     return {first, std::min(block_rows(), n_ - first)};
+  }
+
+  /// Asks the loss for the slopes of a block at known scores, and adds what else it says.
+  void ask(Block block, const double* scores, double* slope, AtScores& said) const {
+    const double* z = scores + block.first * k_;
+    said.loss += loss_.evaluate(sample_.y + block.first * loss_.targets(), weights_from(block.first), z, block.count,
+                                slope, nullptr);
+    double product = 0;
+#pragma omp simd reduction(+ : product)
+    for (Index i = 0; i < block.count * k_; ++i) product += slope[i] * z[i];
+    said.product += product;
+    simd::add_column_sizes(slope, block.count, k_, said.sizes.data());
+  }
+
+  static AtScores together(const std::vector<AtScores>& said) {
+    AtScores all{0, 0, Vector(said.front().sizes.size(), 0.0)};
+    for (const AtScores& one : said) {
+      all.loss += one.loss;
+      all.product += one.product;
+      for (std::size_t c = 0; c < all.sizes.size(); ++c) all.sizes[c] += one.sizes[c];
+    }
+    return all;
   }
 
   /// Parts depend on the shape alone: enough of them for many threads, few enough that the sums of the parts stay
@@ -458,7 +551,7 @@ class Risk {
   const AnyPenalty& penalty_;
   bool intercept_;
   Index n_, d_, k_;
-  double total_ = 0;
+  double own_total_ = 0, total_ = 0;  // the sum of the weights, and what sums are divided by
   Vector shift_;
   std::unique_ptr<ColumnSums> columns_;
   mutable Vector turned_;
