@@ -316,7 +316,7 @@ class Risk {
     const double by_work = work / 30000;
     // Sums of a sparse matrix can be as long as the matrix: what is added up must stay small beside what was read.
     const double budget =
-        sample_.x->sparse() ? 0.5 * double(sample_.x->stored()) + 4e4 : 0.25 * double(sample_.x->stored()) + 4e6;
+        sample_.x->sparse() ? 0.25 * double(sample_.x->stored()) + 4e4 : 0.25 * double(sample_.x->stored()) + 4e6;
     const double by_memory = std::max(budget / double(width + 1), sample_.x->sparse() ? 4.0 : 0.0);
     // Sixteen parts keep as many threads busy; more are worth their memory only while their sums are small.
     const double most = std::clamp(5e5 / double(width + 1), 16.0, 64.0);

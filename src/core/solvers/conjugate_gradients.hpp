@@ -9,12 +9,11 @@ namespace tutelage {
 
 /// Adds to `step` what solves A step = residual, from step = 0, until norm(residual) <= goal, `most` products are made
 /// or enough() says so; `residual` is left as it then is. apply(v, out) is out = A v, precondition(v) solves roughly
-/// with A in place; a residual r of which r . solved(r), twice what it costs, is at most `negligible` is not worth
-/// another product either. A direction without curvature ends the search; if it is the first, it is the answer when
+/// with A in place. A direction without curvature ends the search; if it is the first, it is the answer when
 /// `take_flat`. Tells how many products were made.
 template <class Apply, class Precondition, class Enough>
 int conjugate_gradients(Vector& residual, Vector& step, Apply&& apply, Precondition&& precondition, double goal,
-                        int most, Enough&& enough, bool take_flat = false, double negligible = 0) {
+                        int most, Enough&& enough, bool take_flat = false) {
   Vector search, product;
   double before = 0;
   int made = 0;
@@ -22,7 +21,6 @@ int conjugate_gradients(Vector& residual, Vector& step, Apply&& apply, Precondit
     Vector solved(residual);
     precondition(solved);
     const double now = dot(residual, solved);
-    if (made > 0 && now <= negligible) break;
     if (made == 0) {
       search = std::move(solved);
     } else {

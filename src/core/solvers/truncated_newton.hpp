@@ -70,7 +70,7 @@ class TruncatedNewton {
       }
       const double forcing = std::min(0.3, std::sqrt(norm(gradient_) / first));
       if (inner_ > 10) metric_ = metric_at(risk_, point_, form_, sample_rows_);
-      const Vector step = newton_step(forcing, 0.1 * asked * std::abs(value_));
+      const Vector step = newton_step(forcing);
       if (round > 15 && round % 5 == 0 && proof_.recedes(step)) {
         proof_.write(point_, metric_, fit.certificate);
         fit.certificate.reason = Reason::separable;
@@ -97,8 +97,7 @@ class TruncatedNewton {
     risk_.penalty().add_gradient(point_.data(), risk_.scores(), risk_.columns(), gradient_.data());
   }
 
-  /// As exact as `forcing` asks, but what would move the value by less than `negligible` is left.
-  Vector newton_step(double forcing, double negligible) {
+  Vector newton_step(double forcing) {
     Vector residual(gradient_), step(gradient_.size(), 0.0);
     for (double& r : residual) r = -r;
     const auto apply = [&](const Vector& v, Vector& out) {
@@ -110,8 +109,7 @@ class TruncatedNewton {
       return watch_.expired(unused);
     };
     inner_ = conjugate_gradients(
-        residual, step, apply, [&](Vector& v) { metric_.solve(v); }, forcing * norm(residual), 250, expired, true,
-        negligible);
+        residual, step, apply, [&](Vector& v) { metric_.solve(v); }, forcing * norm(residual), 250, expired, true);
     return step;
   }
 
