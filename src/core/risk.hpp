@@ -20,19 +20,10 @@
 #include "core/machine/parallel.hpp"
 #include "core/machine/scratch.hpp"
 #include "core/machine/simd.hpp"
+#include "core/machine/vectors.hpp"
 #include "core/matrices/products.hpp"
 
 namespace tutelage {
-
-using Vector = std::vector<double>;
-
-inline double dot(const Vector& a, const Vector& b) {
-  double sum = 0;
-#pragma omp simd reduction(+ : sum)
-  for (std::size_t i = 0; i < a.size(); ++i) sum += a[i] * b[i];
-  return sum;
-}
-inline double norm(const Vector& a) { return std::sqrt(dot(a, a)); }
 
 /// The data of a fit, none of it owned.
 struct Sample {
@@ -66,8 +57,8 @@ class Risk {
     shift_ = std::move(shift);
   }
 
-  /// Of a sample: divide by the weight of all rows that it is a part of, so that the penalty weighs against its rows what
-  /// it weighs against as many of all.
+  /// Of a sample: divide by the weight of all rows that it is a part of, so that the penalty weighs against its rows
+  /// what it weighs against as many of all.
   void divide_as(const Risk& whole) { total_ = whole.total_; }
   /// Of a sample: divide by its part of what the other divides by, so that both are alike.
   void scale_as(const Risk& other) { total_ = own_total_ * (other.total_ / other.own_total_); }
@@ -227,54 +218,6 @@ class Risk {
     return together(said);
   }
 
-  /// The curvature of the loss in each score alone, one run of all rows for each score.
-  void curvatures(const Vector& point, double* kept) const {
-    const CurvatureSum sum(*sample_.x, loss_, shift_, intercept_, Curvature::blocks);
-    const Vector origin = shifted_intercepts(point);
-    const double* w = turned(point);
-    const Parts parts = divide(0);
-    const bool whole = loss_.whole();
-    Vector scores(whole ? std::size_t(n_ * k_) : 0), diagonals(scores);
-    if (whole) {
-      all_scores(point, scores.data());
-      loss_.evaluate(sample_.y, sample_.weights, scores.data(), n_, nullptr, diagonals.data());
-      return sum.keep({0, n_}, sample_.y, sample_.weights, scores.data(), diagonals.data(), kept);
-    }
-    parallel_for(parts.count, [&](Index part) {
-      const Workspace work(block_rows() * k_, true);
-      for (Index b = parts.begin(part); b < parts.begin(part + 1); ++b) {
-        const Block block = block_at(b);
-        const double *y = sample_.y + block.first * loss_.targets(), *s = weights_from(block.first);
-        block_scores(block, w, origin.data(), work.z);
-        loss_.evaluate(y, s, work.z, block.count, nullptr, work.curvature);
-        sum.keep(block, y, s, work.z, work.curvature, kept);
-      }
-    });
-    passes_ += 1;
-  }
-  /// Adds sum_i c_i (x_i - m)(x_i - m)' to the lower triangle of h, and to the border what an intercept makes of it.
-  void add_curvature(const double* c, double* h, double* border) const {
-    CurvatureSum(*sample_.x, loss_, shift_, intercept_, Curvature::shared).add_all(c, h, border);
-  }
-
-  /// Sum over the rows of squares of what the columns of a dense X are away from the shift, divided by the rows' weight.
-  Vector squares() const {
-    const Vector centre(shift_.empty() ? Vector(std::size_t(d_), 0.0) : shift_);
-    const Parts parts = divide(d_);
-    Vector sums(std::size_t(parts.count * d_), 0.0), ones(sample_.weights == nullptr ? std::size_t(block_rows()) : 0, 1.0);
-    parallel_for(parts.count, [&](Index part) {
-      for (Index b = parts.begin(part); b < parts.begin(part + 1); ++b) {
-        const Block block = block_at(b);
-        const double* s = sample_.weights == nullptr ? ones.data() : weights_from(block.first);
-        sample_.x->add_centred_squares(block, s, centre.data(), sums.data() + part * d_, nullptr);
-      }
-    });
-    fold(sums.data(), parts.count, d_);
-    sums.resize(std::size_t(d_));
-    for (double& sum : sums) sum /= own_total_;
-    return sums;
-  }
-
   double value(const Vector& point) const {
     Local local;
     evaluate(point, local, false);
@@ -350,8 +293,8 @@ class Risk {
   }
 
  private:
-  /// Memory of a thread for the scores, slopes and curvatures of a block: kept, since fresh pages cost as much as what is
-  /// written to them. Its contents are whatever they were.
+  /// Memory of a thread for the scores, slopes and curvatures of a block: kept, since fresh pages cost as much as what
+  /// is written to them. Its contents are whatever they were.
   struct Workspace {
     struct Scores;
     struct Slopes;
@@ -409,7 +352,7 @@ class Risk {
     const double by_work = work / 30000;
     // Sums of a sparse matrix can be as long as the matrix: what is added up must stay small beside what was read.
     const double budget =
-        sample_.x->sparse() ? 0.5 * double(sample_.x->stored()) + 4e4 : 0.25 * double(sample_.x->stored()) + 4e6;
+        sample_.x->sparse() ? 0.25 * double(sample_.x->stored()) + 4e4 : 0.25 * double(sample_.x->stored()) + 4e6;
     const double by_memory = std::max(budget / double(width + 1), sample_.x->sparse() ? 4.0 : 0.0);
     // Sixteen parts keep as many threads busy; more are worth their memory only while their sums are small.
     const double most = std::clamp(5e5 / double(width + 1), 16.0, 64.0);

@@ -95,9 +95,9 @@ struct Multinomial {
     double sum = 0;
     for (Index first = 0; first < n; first += tile_rows) {
       const Index count = std::min(tile_rows, n - first);
-      sum += tile_of_rows<weighted, with_slope, with_curvature>(
-          y + first, s + (weighted ? first : 0), z + first * k, count, slope + (with_slope ? first * k : 0),
-          curvature + (with_curvature ? first * k : 0));
+      sum += tile_of_rows<weighted, with_slope, with_curvature>(y + first, s + (weighted ? first : 0), z + first * k,
+                                                                count, slope + (with_slope ? first * k : 0),
+                                                                curvature + (with_curvature ? first * k : 0));
     }
     return sum;
   }
@@ -201,7 +201,7 @@ struct Multinomial {
 
   /// Up to tile_rows rows side by side: scores are turned, so that row r of the tile is lane r of every loop.
   struct Tile {
-    alignas(64) std::array<double, std::size_t(tile_rows * widest_tile)> p;  // class c of row r at c * tile_rows + r
+    alignas(64) std::array<double, std::size_t(tile_rows* widest_tile)> p;  // class c of row r at c * tile_rows + r
     alignas(64) std::array<double, std::size_t(tile_rows)> top, total;
     double* of(Index c) { return p.data() + c * tile_rows; }
   };

@@ -271,8 +271,7 @@ inline void add_column_sums(const double* x, Index rows, Index columns, double* 
   for (; i + 4 <= rows; i += 4) {  // four rows at a time: a sum waits for its memory once instead of four times
     const double* r = x + i * columns;
 #pragma omp simd
-    for (Index c = 0; c < columns; ++c)
-      sums[c] += (r[c] + r[columns + c]) + (r[2 * columns + c] + r[3 * columns + c]);
+    for (Index c = 0; c < columns; ++c) sums[c] += (r[c] + r[columns + c]) + (r[2 * columns + c] + r[3 * columns + c]);
   }
   for (; i < rows; ++i) {
 #pragma omp simd

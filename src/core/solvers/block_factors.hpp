@@ -1,7 +1,7 @@
 // One factor for each score: Cholesky's of the curvature that score has alone, what scores have in common left out.
 //
-// The matrices are made one after the other and only their factors are kept, packed; many and large ones as floats, since
-// they serve as a preconditioner and need few digits: k d^2 / 2 numbers that are read at every step.
+// The matrices are made one after the other and only their factors are kept, packed; many and large ones as floats,
+// since they serve as a preconditioner and need few digits: k d^2 / 2 numbers that are read at every step.
 #pragma once
 #include <algorithm>
 #include <cmath>
@@ -41,19 +41,19 @@ class BlockFactors {
  public:
   BlockFactors() = default;
 
-  /// At a point, from the rows of `risk` (a sample, perhaps). The diagonal is raised to at least `floor` where given, and
-  /// `diagonal` (both in the order of a point) is where to leave it.
+  /// At a point, from the rows of `risk` (a sample, perhaps). The diagonal is raised to at least `floor` where given,
+  /// and `diagonal` (both in the order of a point) is where to leave it.
   BlockFactors(const Risk& risk, const Vector& point, const Vector& floor, Vector& diagonal)
       : scores_(risk.scores()), columns_(risk.columns()), intercept_(risk.intercept()) {
     narrow_ = narrow(scores_, columns_);
     const Index n = risk.rows(), k = scores_, d = columns_;
     (narrow_ ? small_.resize(std::size_t(k * length())) : large_.resize(std::size_t(k * length())));
     diagonal.assign(std::size_t(risk.size()), 0.0);
-    Vector weights(std::size_t(n * k));
-    risk.curvatures(point, weights.data());
+    const CurvatureSum sum(*risk.sample().x, risk.loss(), risk.shift(), intercept_, Curvature::blocks);
+    const Vector weights = curvatures(risk, point, sum);
     const auto make = [&](Index c) {
       Vector h(std::size_t(d * d), 0.0), border(std::size_t(d + 1), 0.0);
-      risk.add_curvature(weights.data() + c * n, h.data(), border.data());
+      sum.add_all(weights.data() + c * n, h.data(), border.data());
       for (Index i = 0; i < d; ++i) {
         for (Index j = 0; j <= i; ++j) h[std::size_t(i * d + j)] /= risk.total_weight();
       }
@@ -102,6 +102,25 @@ class BlockFactors {
   }
 
  private:
+  /// Of the loss in each score alone: a run of all rows for each score.
+  static Vector curvatures(const Risk& risk, const Vector& point, const CurvatureSum& sum) {
+    const Index n = risk.rows(), k = risk.scores(), height = risk.loss().whole() ? std::max<Index>(n, 1) : 512;
+    const double *y = risk.sample().y, *s = risk.sample().weights;
+    Vector scores(std::size_t(n * k)), kept(scores.size());
+    risk.all_scores(point, scores.data());
+    parallel_for((n + height - 1) / height, [&](Index b) {
+      const Block block{b * height, std::min(height, n - b * height)};
+      const double* targets = y + block.first * risk.loss().targets();
+      const double* weights = s == nullptr ? nullptr : s + block.first;
+      const double* z = scores.data() + block.first * k;
+      Vector slopes(std::size_t(risk.loss().whole() ? block.count * k : 0)), diagonal(std::size_t(block.count * k));
+      risk.loss().evaluate(targets, weights, z, block.count, risk.loss().whole() ? slopes.data() : nullptr,
+                           diagonal.data());
+      sum.keep(block, targets, weights, z, diagonal.data(), kept.data());
+    });
+    return kept;
+  }
+
   Index side() const { return columns_ + (intercept_ ? 1 : 0); }
   Index length() const { return side() * (side() + 1) / 2; }
 

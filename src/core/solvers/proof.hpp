@@ -219,8 +219,8 @@ class Proof {
         }
         const double* targets = y() + first * risk_.loss().targets();
         const double* weights = s() == nullptr ? nullptr : s() + first;
-        sum[0] += risk_.loss().evaluate(targets, weights, z.data(), count, slope.data(),
-                                        k == 1 ? diagonal.data() : nullptr);
+        sum[0] +=
+            risk_.loss().evaluate(targets, weights, z.data(), count, slope.data(), k == 1 ? diagonal.data() : nullptr);
         simd::add_column_sums(slope.data(), count, k, sum + 1);
         if (k == 1) {
           sum[2] += simd::sum(diagonal.data(), count);

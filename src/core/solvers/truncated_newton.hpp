@@ -2,7 +2,8 @@
 //
 //   1. On many rows, solve the problem roughly on every m-th block of them first.
 //   2. g = gradient; stop when the proof says so.
-//   3. Conjugate gradients on (H + Q) step = -g, preconditioned by a metric M, until the residual in the norm of M^-1 is
+//   3. Conjugate gradients on (H + Q) step = -g, preconditioned by a metric M, until the residual in the norm of M^-1
+//   is
 //      below min(0.3, sqrt(|g| / |g_0|)) |g|: rough far from the optimum, quadratic near it (Dembo, Eisenstat, Steihaug
 //      1982); and no further than the gap that is asked for needs.
 //   4. One pass for value, gradient and scores at the new point.
@@ -16,6 +17,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/matrices/statistics.hpp"
 #include "core/risk.hpp"
 #include "core/solvers/conjugate_gradients.hpp"
 #include "core/solvers/newton.hpp"
@@ -107,12 +109,13 @@ class TruncatedNewton {
     solver.begin();
     solver.rough(point_);
     // A column that hardly varies in the sample may have any coefficient there, and one that is far from right here.
-    const Vector here = risk_.squares(), there = risk.squares();
+    const Vector here = column_statistics(*risk_.sample().x, risk_.sample().weights).variance;
+    const Vector there = column_statistics(*thin.sample().x, thin.sample().weights).variance;
     for (Index i = 0; i < risk_.scores() * risk_.columns(); ++i) {
       const std::size_t j = std::size_t(i % risk_.columns());
       if (2 * there[j] < here[j]) point_[std::size_t(i)] *= 2 * there[j] / here[j];
     }
-    risk_.count_passes(risk.passes() * double(risk.rows()) / double(risk_.rows()));
+    risk_.count_passes(2 + risk.passes() * double(risk.rows()) / double(risk_.rows()));
   }
 
   /// A few rounds without proof.
