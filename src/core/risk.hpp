@@ -22,15 +22,9 @@
 #include "core/machine/simd.hpp"
 #include "core/machine/vectors.hpp"
 #include "core/matrices/products.hpp"
+#include "core/sample.hpp"
 
 namespace tutelage {
-
-/// The data of a fit, none of it owned.
-struct Sample {
-  const Rows* x = nullptr;
-  const double* y = nullptr;        // rows x loss.targets()
-  const double* weights = nullptr;  // s, or nullptr when every weight is one
-};
 
 class Risk {
  public:
@@ -57,8 +51,7 @@ class Risk {
     shift_ = std::move(shift);
   }
 
-  /// Of a sample: divide by the weight of all rows that it is a part of, so that the penalty weighs against its rows
-  /// what it weighs against as many of all.
+  /// Of a sample: divide by the weight of all rows, so that the penalty weighs what it weighs against as many of all.
   void divide_as(const Risk& whole) { total_ = whole.total_; }
   /// Of a sample: divide by its part of what the other divides by, so that both are alike.
   void scale_as(const Risk& other) { total_ = own_total_ * (other.total_ / other.own_total_); }
@@ -172,13 +165,7 @@ class Risk {
     }
   }
 
-  /// What the loss says at scores that are known: its sum (not divided by S), the product sum_i slope_i . z_i, and how
-  /// large the slopes of each score are, sum_i |slope_i|.
-  struct AtScores {
-    double loss = 0, product = 0;
-    Vector sizes;
-  };
-  /// The same and the gradient of the mean loss, in one reading of X.
+  /// What the loss says at scores that are known, and the gradient of the mean loss: one reading of X.
   AtScores evaluate_at(const double* scores, Vector& gradient) const {
     if (loss_.whole() || columns_ != nullptr) {
       Vector slopes;
@@ -331,16 +318,6 @@ class Risk {
     for (Index i = 0; i < block.count * k_; ++i) product += slope[i] * z[i];
     said.product += product;
     simd::add_column_sizes(slope, block.count, k_, said.sizes.data());
-  }
-
-  static AtScores together(const std::vector<AtScores>& said) {
-    AtScores all{0, 0, Vector(said.front().sizes.size(), 0.0)};
-    for (const AtScores& one : said) {
-      all.loss += one.loss;
-      all.product += one.product;
-      for (std::size_t c = 0; c < all.sizes.size(); ++c) all.sizes[c] += one.sizes[c];
-    }
-    return all;
   }
 
   /// Parts depend on the shape alone: enough of them for many threads, few enough that the sums of the parts stay

@@ -289,7 +289,7 @@ struct Multinomial {
       const double* e = tile.of(c);
       double* v = moved.of(c);
 #pragma omp simd
-      for (Index r = 0; r < count; ++r) v[r] = e[r] * q[r] * (v[r] - mean[r]);
+      for (Index r = 0; r < count; ++r) v[r] = s != nullptr && s[r] == 0 ? 0.0 : e[r] * q[r] * (v[r] - mean[r]);
     }
     simd::turn<false>(moved.of(0), tile_rows, k, count, out, k);
   }

@@ -127,7 +127,7 @@ inline TruncatedPlan truncated_plan(const Risk& risk) {
   if (risk.sample().x->sparse() || d > 3000 || BlockFactors::bytes(k, d) > room) return plan;
   plan.form = Curvature::blocks;
   // Enough rows for each of its columns; where that costs less than a product or two, more.
-  plan.metric_rows = std::max<Index>({2000, 4 * d, 3 * n / std::max<Index>(1, d)});
+  plan.metric_rows = std::max<Index>({2000, 4 * d, std::min(3 * n / std::max<Index>(1, d), n / 8)});
   const bool sampled = n >= 2 * plan.metric_rows;
   const double rows = double(sampled ? plan.metric_rows : n);
   // Multiply-adds of the matrices and their factors, then the pass for their diagonal, relative to one product.

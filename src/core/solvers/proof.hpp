@@ -425,7 +425,7 @@ class Proof {
   LossFacts loss_;
   PenaltyFacts penalty_;
   Vector scores_, slopes_, gradient_;
-  Risk::AtScores at_scores_;
+  AtScores at_scores_;
   double scale_ = -1, primal_ = infinity;
   double least_ = std::numeric_limits<double>::quiet_NaN();
 };
