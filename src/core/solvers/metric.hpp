@@ -75,10 +75,9 @@ class Metric {
     if (!common_.empty()) mean = take_mean(v);
     solve_apart(v);
     if (common_.empty()) return;
-    const Vector unwanted = take_mean(v);
-    for (Index j = 0; j < Index(mean.size()); ++j) {
-      for (Index c = 0; c < scores_; ++c) v[std::size_t(place(c, j))] += mean[std::size_t(j)] * common_[std::size_t(j)];
-    }
+    take_mean(v);
+    for (std::size_t j = 0; j < mean.size(); ++j) mean[j] *= common_[j];
+    add_mean(v, mean, 1);
   }
 
  private:
@@ -88,13 +87,23 @@ class Metric {
   /// Takes the mean over the scores from each column.
   Vector take_mean(Vector& v) const {
     Vector mean(common_.size(), 0.0);
-    for (Index j = 0; j < Index(mean.size()); ++j) {
-      double& m = mean[std::size_t(j)];
-      for (Index c = 0; c < scores_; ++c) m += v[std::size_t(place(c, j))];
-      m /= double(scores_);
-      for (Index c = 0; c < scores_; ++c) v[std::size_t(place(c, j))] -= m;
+    for (Index c = 0; c < scores_; ++c) {
+      const double* of = v.data() + c * columns_;
+#pragma omp simd
+      for (Index j = 0; j < columns_; ++j) mean[std::size_t(j)] += of[j];
+      if (intercept_) mean.back() += v[std::size_t(scores_ * columns_ + c)];
     }
+    for (double& m : mean) m /= double(scores_);
+    add_mean(v, mean, -1);
     return mean;
+  }
+  void add_mean(Vector& v, const Vector& mean, double sign) const {
+    for (Index c = 0; c < scores_; ++c) {
+      double* to = v.data() + c * columns_;
+#pragma omp simd
+      for (Index j = 0; j < columns_; ++j) to[j] += sign * mean[std::size_t(j)];
+      if (intercept_) v[std::size_t(scores_ * columns_ + c)] += sign * mean.back();
+    }
   }
 
   /// Where only differences of scores matter, what all scores have in common is bent by the penalty alone, by far less
