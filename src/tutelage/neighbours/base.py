@@ -17,9 +17,10 @@ from sklearn.utils.validation import check_is_fitted, check_non_negative
 from tutelage.base import Accepts, Estimator, is_sparse
 from tutelage.neighbours.index import Index
 from tutelage.neighbours.metrics import BALLS, BOXES, BRUTE, SPARSE, VALID
-from tutelage.neighbours.mixed import Vocabulary, as_codes, as_strings
+from tutelage.neighbours.strings import as_strings
 from tutelage.parameters import Arrays, Count, Interval, fitted
 from tutelage.parameters.rules import AnyCallable, Has, Options
+from tutelage.tables import Vocabulary, as_codes
 
 if TYPE_CHECKING:
     from tutelage.base import Floats, Matrix
