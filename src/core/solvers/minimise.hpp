@@ -149,7 +149,9 @@ inline QuasiNewton lbfgs_plan(const Risk& risk) {
 inline Fit newton_or_less(const Risk& risk, Vector start, const Stopping& stopping) {
   const QuasiNewton plan = newton_plan(risk);
   const double n = std::max(1.0, double(risk.rows())), d = double(risk.columns());
-  if (risk.scores() == 1 && !risk.sample().x->sparse()) {
+  // Without a penalty only Newton's steps end at the solution of least norm where columns are collinear.
+  const bool one_solution = risk.penalty().facts().strong_convexity > 0;
+  if (risk.scores() == 1 && !risk.sample().x->sparse() && risk.sample().x->stored() > 1'000'000 && one_solution) {
     const bool sampled = risk.rows() >= 3 * plan.sample_rows;
     // A pass waits for memory: in the time that brings one number a product does 60 multiply-adds.
     const double one = (sampled ? double(plan.sample_rows) / n : 1) * d / 60 + d * d / (200 * n);

@@ -120,7 +120,7 @@ class QuasiNewtonSolver {
         const bool exhausted = decrement <= 1e-16 * scale;
         if (watch_.converged(fit.certificate, scale) || exhausted) {
           if (exhausted && fit.certificate.reason != Reason::converged) fit.certificate.reason = Reason::rounding;
-          if (exhausted) {
+          if (exhausted || (stopping_.tol <= 1e-14 && decrement <= 1e-13 * std::abs(local_.value))) {
             point_ = asked_at;
             polish(direction);
           } else if (decrement <= 1e-13 * std::abs(local_.value)) {
