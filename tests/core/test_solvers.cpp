@@ -183,7 +183,7 @@ TEST("several scores, groups without a price, and classes that a line separates"
 }
 
 TEST("truncated Newton on several classes ends at the same point whatever its preconditioner and its start") {
-  const Index n = 1500, d = 4, k = 3;
+  const Index n = 9000, d = 4, k = 3;
   const Vector x = numbers(n * d, 5), noise = numbers(n * k, 6), weights = numbers(n, 7);
   Vector y, s;
   for (Index i = 0; i < n; ++i) {
@@ -204,7 +204,7 @@ TEST("truncated Newton on several classes ends at the same point whatever its pr
   const Fit newton = by_newton(risk, to(1e-13));
   for (const Curvature form : {Curvature::diagonal, Curvature::blocks}) {
     for (const double price : {1.0, 6.0}) {
-      for (const Index start : {0, 50}) {
+      for (const Index start : {0, 1000}) {
         const TruncatedPlan plan{form, 200, price, start};
         const Fit fit = TruncatedNewton(risk, plan, to(1e-10)).run(Vector(std::size_t(risk.size())));
         CHECK(fit.certificate.reason == Reason::converged);

@@ -97,6 +97,7 @@ class TruncatedNewton {
     if (plan_.start_rows <= 0 || risk_.rows() < 3 * plan_.start_rows) return;
     const Index stride = std::min<Index>(8, risk_.rows() / plan_.start_rows);
     const ThinnedSample thin(risk_.sample(), risk_.loss().targets(), stride);
+    if (2 * thin.sample().x->rows() > risk_.rows()) return;  // it has too few blocks to choose from
     Risk risk(thin.sample(), risk_.loss(), risk_.penalty(), risk_.intercept(), risk_.shift());
     risk.divide_as(risk_);
     Stopping rough = stopping_;
