@@ -169,20 +169,38 @@ class DenseRowProducts final : public ColumnProducts {
     }
   }
 
-  /// Panels of Width columns as sandwiches::add wants them.
+  /// Panels of Width columns as sandwiches::add wants them. A few rows at a time, so that a row is read along while it
+  /// is near.
   template <int Width>
   void pack_panels(const Index* js, Index first, Index rows, Index columns, const double* c, const double* shift,
                    double* out) const {
-    for (Index start = 0; start < columns; start += Width) {
-      const Index filled = std::min<Index>(Width, columns - start);
-      for (Index i = first; i < first + rows; ++i, out += Width) {
-        const T* x = row(i);
-        const double by = c ? c[i] : 1.0;
-        for (Index t = 0; t < filled; ++t) {
-          const Index j = js[start + t];
-          out[t] = by * (static_cast<double>(x[j]) - (shift ? shift[j] : 0.0));
+    constexpr Index group = 16;
+    for (Index from = 0; from < rows; from += group) {
+      const Index end = std::min(rows, from + group);
+      for (Index start = 0; start < columns; start += Width) {
+        const Index filled = std::min<Index>(Width, columns - start);
+        Index at[Width];
+        double m[Width];
+        for (Index t = 0; t < Width; ++t) {
+          at[t] = js[start + std::min(t, filled - 1)];  // what stands beyond the last column is never used
+          m[t] = shift ? shift[at[t]] : 0.0;
         }
-        for (Index t = filled; t < Width; ++t) out[t] = 0;
+        double* to = out + start * rows;
+        const bool adjacent = at[Width - 1] - at[0] == Width - 1;
+        for (Index i = from; i < end; ++i) {
+          const T* x = row(first + i);
+          const double by = c ? c[first + i] : 1.0;
+          double v[Width];
+          if (adjacent) {
+            TUTELAGE_UNROLL
+            for (Index t = 0; t < Width; ++t) v[t] = static_cast<double>(x[at[0] + t]);
+          } else {
+            TUTELAGE_UNROLL
+            for (Index t = 0; t < Width; ++t) v[t] = static_cast<double>(x[at[t]]);
+          }
+          TUTELAGE_UNROLL
+          for (Index t = 0; t < Width; ++t) to[i * Width + t] = by * (v[t] - m[t]);
+        }
       }
     }
   }
