@@ -8,16 +8,15 @@
 //      (coordinate/duality.hpp), and stops if that is small enough;
 //   3. chooses a working set: the coefficients in use and those that violate their optimality condition most;
 //   4. minimises over the working set: a squared loss is its own quadratic model, whose Gram matrix is kept and grown
-//   from
-//      round to round and along a path; another loss takes damped Newton steps, each a quadratic model
+//      from round to round and along a path; another loss takes damped Newton steps, each a quadratic model
 //      (coordinate/models.hpp) minimised by coordinate descent (coordinate/descend.hpp) and followed by a line search.
-//      Its Gram matrix is kept too, with the curvatures of the point where it was formed, while the steps contract well
-//      enough for its price (coordinate/lagged.hpp).
+//      Its Gram matrix is kept and grown too, with the curvatures of the point where it was formed, while the steps
+//      contract well enough for its price (coordinate/lagged.hpp).
 //
-// Cost: a first reading of X, one or two more in all rounds together, m^2 n / 2 products for the Gram matrix of the m
-// columns that ever enter the working set, m products for every coefficient that moves. Where the solution is not
-// sparse (weak penalties) m grows to d and another solver is better; where X is huge and sparse, the Gram matrix is
-// replaced by the entries of the working set.
+// Cost: a first reading of X, one or two more in all rounds together (a smooth loss: two for each Newton step), m^2 n /
+// 2 products for the Gram matrix of the m columns that ever enter the working set, m products for every coefficient
+// that moves. Where the solution is not sparse (weak penalties) m grows to d; where m is far above a thousand, or X is
+// huge and sparse, the Gram matrix is replaced by the entries of the working set, and sweeps cost as much as readings.
 //
 // Non-convex penalties (MCP, SCAD, |w|^q) end at a point where no single coefficient can lower the objective; there is
 // no dual, so the largest violation is the measure.

@@ -7,6 +7,7 @@
 
 #include "core/machine/parallel.hpp"
 #include "core/machine/simd.hpp"
+#include "core/matrices/dots.hpp"
 #include "core/solvers/coordinate/dense_columns.hpp"
 #include "core/solvers/coordinate/models.hpp"
 #include "core/solvers/coordinate/products.hpp"
@@ -91,16 +92,19 @@ class DenseRowProducts final : public ColumnProducts {
     }
     const Index piece = std::max<Index>(1, task_entries / std::max<Index>(1, columns_));
     parallel_for((rows_ + piece - 1) / piece, [&](Index task) {
-      for (Index i = task * piece; i < std::min(rows_, (task + 1) * piece); ++i) {
-        const T* x = row(i);
-        double sum = 0;
-        if (all) {
-          sum = simd::dot(x, dense.data(), columns_);
-        } else {
+      const Index from = task * piece, end = std::min(rows_, from + piece);
+      if (all) {
+        dots::products<true>(row(from), stride_, end - from, dense.data(), 1, columns_, 1, columns_, {z + from, 1, 1});
+      } else {
+        for (Index i = from; i < end; ++i) {
+          const T* x = row(i);
+          double sum = 0;
           for (Index t = 0; t < count; ++t) sum += a[t] * static_cast<double>(x[js[t]]);
+          z[i] += sum;
         }
-        z[i] += sum + moved;
       }
+      if (moved == 0) return;
+      for (Index i = from; i < end; ++i) z[i] += moved;
     });
   }
 

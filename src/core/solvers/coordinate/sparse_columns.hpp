@@ -9,16 +9,9 @@
 #include "core/matrices/sparse.hpp"
 #include "core/solvers/coordinate/dense_columns.hpp"
 #include "core/solvers/coordinate/products.hpp"
+#include "core/solvers/coordinate/sparse_gram.hpp"
 
 namespace tutelage::coordinate {
-
-/// A set of columns by rows: for each row its (position in the set, value) pairs, positions increasing. Row i is from
-/// starts[i] to starts[i + 1].
-struct RowsOfSet {
-  std::vector<Index> starts;
-  std::vector<int> positions;
-  std::vector<double> values;
-};
 
 template <class T, class I>
 class SparseColumnProducts final : public ColumnProducts {
@@ -86,15 +79,7 @@ class SparseColumnProducts final : public ColumnProducts {
 
   void gram(const Index* js, Index first, Index count, const double* c, const double* shift, double* h,
             Index ldh) const override {
-    std::vector<double> work;
-    const RowsOfSet set = by_rows(js, count, work);
-    for (Index p = first; p < count; ++p) std::fill_n(h + p * ldh, p + 1, 0.0);
-    // A task owns a range of the rows of h, small enough for the second cache, and goes through the rows of X in order.
-    const std::vector<Index> ranges = equal_ranges(work, first, count);
-    parallel_for(static_cast<Index>(ranges.size()) - 1, [&](Index task) {
-      const auto k = static_cast<std::size_t>(task);
-      add_products(set, c, static_cast<int>(ranges[k]), static_cast<int>(ranges[k + 1]), h, ldh);
-    });
+    SparseGram<T, I>(lines_, rows_).form(js, first, count, c, h, ldh);
     if (shift) {
       double total = static_cast<double>(rows_);
       if (c) {
@@ -116,7 +101,7 @@ class SparseColumnProducts final : public ColumnProducts {
         ++inside[static_cast<std::size_t>(lines_.indices[e])];
       }
     }
-    constexpr double scattered = 12;  // dense products in the time of one that follows an index
+    constexpr double scattered = 14;  // dense products in the time of one that follows an index
     double pairs = 0;
     for (const int k : inside) pairs += static_cast<double>(k) * k / 2;
     return scattered * pairs;
@@ -152,73 +137,6 @@ class SparseColumnProducts final : public ColumnProducts {
       const auto k = static_cast<std::size_t>(task);
       for (Index t = starts[k]; t < starts[k + 1]; ++t) body(t, js ? js[t] : t);
     });
-  }
-
-  /// The set by rows; work[p] becomes how many pairs of entries the row p of its Gram matrix is made of.
-  RowsOfSet by_rows(const Index* js, Index count, std::vector<double>& work) const {
-    RowsOfSet set;
-    set.starts.assign(static_cast<std::size_t>(rows_) + 2, 0);
-    for (Index t = 0; t < count; ++t) {
-      for (Index e = lines_.begin(js[t]); e < lines_.end(js[t]); ++e) {
-        ++set.starts[static_cast<std::size_t>(lines_.indices[e]) + 2];
-      }
-    }
-    // While a row is filled, starts[i + 1] is where its next entry goes; in the end it is where the row ends.
-    for (std::size_t i = 1; i <= static_cast<std::size_t>(rows_); ++i) set.starts[i + 1] += set.starts[i];
-    set.positions.resize(static_cast<std::size_t>(set.starts.back()));
-    set.values.resize(static_cast<std::size_t>(set.starts.back()));
-    work.assign(static_cast<std::size_t>(count), 0.0);
-    for (Index t = 0; t < count; ++t) {
-      Index pairs = 0;
-      for (Index e = lines_.begin(js[t]); e < lines_.end(js[t]); ++e) {
-        const auto i = static_cast<std::size_t>(lines_.indices[e]);
-        const auto place = static_cast<std::size_t>(set.starts[i + 1]++);
-        set.positions[place] = static_cast<int>(t);
-        set.values[place] = static_cast<double>(lines_.values[e]);
-        pairs += set.starts[i + 1] - set.starts[i];
-      }
-      work[static_cast<std::size_t>(t)] = static_cast<double>(pairs);
-    }
-    return set;
-  }
-
-  /// Cuts the rows of h from `first` on into ranges of about the same work.
-  static std::vector<Index> equal_ranges(const std::vector<double>& work, Index first, Index count) {
-    double total = 0;
-    for (Index p = first; p < count; ++p) total += work[static_cast<std::size_t>(p)];
-    constexpr double cache = 1 << 17;  // entries of h that a task should touch
-    const double entries = static_cast<double>(count - first) * static_cast<double>(count);
-    const double ranges = std::clamp(std::max(total / 5e5, entries / cache), 1.0, 8.0);
-    std::vector<Index> out{first};
-    double sum = 0;
-    for (Index p = first; p < count; ++p) {
-      sum += work[static_cast<std::size_t>(p)];
-      if (sum * ranges >= total * static_cast<double>(out.size()) && p + 1 < count) out.push_back(p + 1);
-    }
-    out.push_back(count);
-    return out;
-  }
-
-  /// h[p][q] += c_i x_ip x_iq for every row i of X and low <= p < high, q <= p.
-  void add_products(const RowsOfSet& set, const double* c, int low, int high, double* h, Index ldh) const {
-    const int* positions = set.positions.data();
-    const double* values = set.values.data();
-    for (Index i = 0; i < rows_; ++i) {
-      const Index begin = set.starts[static_cast<std::size_t>(i)], end = set.starts[static_cast<std::size_t>(i) + 1];
-      Index a = begin;
-      for (Index length = end - begin; length > 0;) {  // the first entry not below `low`
-        const Index half = length / 2;
-        const bool below = positions[a + half] < low;
-        a += below ? half + 1 : 0;
-        length = below ? length - half - 1 : half;
-      }
-      for (; a < end && positions[a] < high; ++a) {
-        const double by = c ? c[i] * values[a] : values[a];
-        double* row = h + positions[a] * ldh;
-#pragma GCC unroll 4
-        for (Index b = begin; b <= a; ++b) row[positions[b]] += by * values[b];
-      }
-    }
   }
 
   SparseLines<T, I> lines_;
