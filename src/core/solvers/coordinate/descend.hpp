@@ -2,9 +2,9 @@
 //
 // A sweep minimises over one coefficient after the other, exactly: w_a <- prox(w_a - q_a / H_aa, 1 / H_aa). The
 // violation |w_a - prox(...)| H_aa, in units of the gradient, tells how far a coefficient stood from its optimality
-// condition, and the loop ends after a sweep of all coefficients whose largest violation is below `accuracy`. Where H
-// is at hand the violations are then measured once more, at one point: in a sweep along nearly dependent columns, many
-// small moves in one direction add up to a large violation that nobody meets.
+// condition, and the loop ends after a sweep of all coefficients whose largest violation is below `accuracy`. The
+// violations are then measured once more, all at one point: in a sweep along nearly dependent columns, many small moves
+// in one direction add up to a large violation that nobody meets.
 //
 // Sweeps converge slowly where columns are nearly dependent, and two things are done about it:
 //   - Anderson extrapolation of every few sweeps (anderson.hpp), kept when the model's value falls;
@@ -48,9 +48,8 @@ class Descender {
       result.violation = sweep(model_.live, result.moved);
       ++result.sweeps;
       if (result.violation <= accuracy_) {
-        if constexpr (!Model::zeros_are_free) break;
         result.violation = largest_violation();
-        if (result.violation <= accuracy_) break;
+        if (result.violation <= (Model::zeros_are_free ? 1 : 2) * accuracy_) break;
       }
       find_active(active);
       Index inner = 1;
