@@ -21,7 +21,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("_native", "_core", "_processor", "machine", "vocabulary", "parameters", "certificate", "labels", "matrices"),
     ("datasets",),
     ("base",),
-    ("losses", "penalties", "kernels", "links", "features", "solvers", "counts"),
+    ("losses", "penalties", "kernels", "links", "features", "solvers", "counts", "fold_paths"),
     ("risk",),
     (
         *("linear", "perceptron", "svm", "neighbours", "bayes", "discriminant", "trees", "ensembles", "networks"),

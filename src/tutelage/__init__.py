@@ -64,6 +64,19 @@ if TYPE_CHECKING:
         radius_neighbors_graph,
     )
     from tutelage.risk import Risk, Solution, minimise
+    from tutelage.selection import (
+        GridSearchCV,
+        HalvingGridSearchCV,
+        HalvingRandomSearchCV,
+        OneStandardError,
+        RandomizedSearchCV,
+        cross_val_predict,
+        cross_val_score,
+        cross_validate,
+        learning_curve,
+        permutation_test_score,
+        validation_curve,
+    )
 
 __version__ = "0.1.0"
 
@@ -81,6 +94,7 @@ CHAPTERS: dict[str, tuple[str, ...]] = {
         "QuadraticDiscriminantAnalysis",
     ),
     "features": ("Basis", "Buckets", "Conjunctions", "OneHot", "Polynomial", "Squares", "Standardise"),
+    "fold_paths": (),
     "labels": (),
     "linear": (
         "BridgeRegressor",
@@ -127,6 +141,19 @@ CHAPTERS: dict[str, tuple[str, ...]] = {
     "parameters": (),
     "penalties": (),
     "risk": ("Risk", "Solution", "minimise"),
+    "selection": (
+        "GridSearchCV",
+        "HalvingGridSearchCV",
+        "HalvingRandomSearchCV",
+        "OneStandardError",
+        "RandomizedSearchCV",
+        "cross_val_predict",
+        "cross_val_score",
+        "cross_validate",
+        "learning_curve",
+        "permutation_test_score",
+        "validation_curve",
+    ),
     "solvers": (),
 }
 
@@ -149,6 +176,9 @@ __all__ = [
     "GaussianDiscriminant",
     "GaussianNB",
     "GenerativeClassifier",
+    "GridSearchCV",
+    "HalvingGridSearchCV",
+    "HalvingRandomSearchCV",
     "HuberRegressor",
     "KNeighborsClassifier",
     "KNeighborsRegressor",
@@ -169,12 +199,14 @@ __all__ = [
     "NearestCentroid",
     "NearestNeighbors",
     "OneHot",
+    "OneStandardError",
     "PoissonRegressor",
     "Polynomial",
     "QuadraticDiscriminantAnalysis",
     "QuantileRegressor",
     "RadiusNeighborsClassifier",
     "RadiusNeighborsRegressor",
+    "RandomizedSearchCV",
     "Reason",
     "Ridge",
     "RidgeCV",
@@ -185,16 +217,22 @@ __all__ = [
     "Standardise",
     "TweedieRegressor",
     "__version__",
+    "cross_val_predict",
+    "cross_val_score",
+    "cross_validate",
     "enet_path",
     "get_threads",
     "kneighbors_graph",
     "lasso_path",
+    "learning_curve",
     "minimise",
     "path",
+    "permutation_test_score",
     "radius_neighbors_graph",
     "set_threads",
     "show_versions",
     "threads",
+    "validation_curve",
 ]
 
 
