@@ -8,7 +8,7 @@ costs little more than a fit, with the numbers of refitting.
 
 Beyond scikit-learn's: ``time_limit`` ends the search between two candidates, ``checkpoint`` names a file from which an
 interrupted search goes on, ``progress`` tells the time left (on a terminal by itself), a failing candidate keeps its
-reason in ``failures_``, and after Ctrl-C ``cv_results_``, ``best_params_`` and the checkpoint hold what was done.
+reason in ``failures``, and after Ctrl-C ``cv_results_``, ``best_params_`` and the checkpoint hold what was done.
 
 Cost: candidates * folds fits where the learner has no algebra. It fails as all choosing does: ``best_score_`` is the best
 of many noisy numbers and so too high; score the choice itself by `nested_score`.
@@ -118,7 +118,12 @@ class BaseSearch(FittedSearch, CallbackSupport, MetaEstimatorMixin, Estimator): 
     n_splits_: int = fitted("The number of folds.")
     scorer_: Any = fitted("The scorer, or a dictionary of them.")
     multimetric_: bool = fitted("Whether there are several scores.")
-    failures_: list[Failure] = fitted("The fits that failed, each with its reason.")
+
+    @property
+    def failures(self) -> list[Failure]:
+        """The fits of the search that failed, each with its reason."""
+        check_is_fitted(self)
+        return list(self._failures)
 
     # ---- what subclasses say ----
 
@@ -413,7 +418,7 @@ class Rounds:
         self.rows.extend(found)
         for name, values in more.items():
             self.more.setdefault(name, []).extend(values[: len(found)])
-        search.failures_ = [
+        search._failures = [
             Failure(candidate, fold, outcome.error)
             for candidate, row in zip(self.candidates, self.rows, strict=True)
             for fold, outcome in enumerate(row)
