@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from tutelage import matrices
 from tutelage.base import is_sparse
 from tutelage.certificate import Certificate, Kind, Reason
 from tutelage.fold_paths import FoldPath, NoFoldPath, fold_codes, grouped, sibling, side_by_side
@@ -171,7 +172,8 @@ def _two_classes(
         assert fits is not None
         C, ratio = group.values[place]
         one = sibling(model, C=C, l1_ratio=ratio)
-        certificate = _certificate(math.nan, float(fits.left[fold]), fits.rounds)
+        value = smooth.value(fold, 1.0 / C, fits.coef[fold], float(fits.intercept[fold]))
+        certificate = _certificate(value, float(fits.left[fold]), fits.rounds)
         one.n_iter_ = np.array([fits.rounds], dtype=np.int32)
         one.coef_ = fits.coef[fold][None].astype(X.dtype)
         one.intercept_ = np.array([fits.intercept[fold]]).astype(X.dtype) if model.fit_intercept else np.zeros(1)
@@ -187,7 +189,7 @@ def _two_classes(
         def predict() -> Any:
             coef = np.stack([fits.coef[fold] for fits in found if fits is not None])
             base = np.array([fits.intercept[fold] for fits in found if fits is not None])
-            scores = np.asarray(X[folds[fold][1]] @ coef.T).T + base[:, None]
+            scores = np.asarray(matrices.rows(X[folds[fold][1]]).times(coef)).T + base[:, None]
             return model.classes_[(scores > 0).astype(np.intp)]
 
         return _Fits(models, predict)
@@ -304,7 +306,9 @@ def _group_of_deviance(
             one.coef_ = fits.coef[fold].astype(rows.dtype)
             one.intercept_ = rows.dtype.type(fits.intercept[fold]) if model.fit_intercept else 0.0
             one.n_iter_ = fits.rounds
-            one.certificate_ = _certificate(math.nan, float(fits.left[fold]), fits.rounds)
+            strength = float(alphas[place]) * float(totals[fold])
+            value = smooth.value(fold, strength, fits.coef[fold], float(fits.intercept[fold]))
+            one.certificate_ = _certificate(value, float(fits.left[fold]), fits.rounds)
             one._information = None  # noqa: SLF001
             return one
 

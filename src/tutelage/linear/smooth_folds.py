@@ -35,7 +35,7 @@ BLOCK, ROUNDS, MOST_HESSIANS = 256, 25, 40_000_000
 # A round that gains less than this gets a new Hessian next time.
 SLOW = 0.05
 # The gain left, relative to the risk, at which a fold has arrived: for small problems, and for the others.
-LAST, ENOUGH = 1e-14, 1e-11
+LAST, ENOUGH = 1e-14, 1e-9
 
 
 @dataclass(frozen=True)
@@ -95,6 +95,7 @@ class SmoothFolds:
             self.X = np.hstack([self.X, np.ones((len(dense), 1))])
         self.rows = matrices.rows(self.X)
         self.y, self.weight, self.loss = np.ascontiguousarray(y, dtype=np.float64), weight, loss
+        self.native, self._repeated = loss.native(), np.empty((0, 0))
         self.codes, self.folds = codes, folds
         self.single = bool((np.bincount(codes, minlength=folds)[:folds] == 1).all())
         self.small = self.X.size <= 100_000
@@ -135,6 +136,14 @@ class SmoothFolds:
         found = point[:, :-1] if self.intercept else point
         base = point[:, -1] - found @ self.mean if self.intercept else np.zeros(len(point))
         return FoldFits(found, base, np.concatenate(arrived), np.concatenate(left) / abs(value), max(rounds))
+
+    def value(self, fold: int, strength: float, coef: Floats, intercept: float) -> float:
+        """Give the mean risk of a fold's fit on the rows outside the fold."""
+        point = np.append(coef, intercept + self.mean @ coef) if self.intercept else coef
+        inside = self.codes != fold
+        weight = np.ones(int(inside.sum())) if self.weight is None else self.weight[inside]
+        lost = weight @ np.asarray(self.loss.value(self.y[inside], self.X[inside] @ point))
+        return float((lost + strength * (coef @ coef) / 2) / weight.sum())
 
     def _weighed(self, values: Floats) -> Floats:
         if self.weight is None:
@@ -203,7 +212,9 @@ class SmoothFolds:
     def _slope(self, point: Floats, penalty: Floats, held: Any, own_rows: Any) -> Floats:
         """The gradient of each fold's risk at its point."""
         scores = np.asarray(self.rows.times(np.ascontiguousarray(point)))
-        slopes = self._weighed(np.asarray(self.loss.slope(self.y[:, None], scores)))
+        if self._repeated.shape != scores.shape:
+            self._repeated = np.repeat(self.y[:, None], scores.shape[1], axis=1)
+        slopes = self._weighed(np.asarray(self.native.slope(self._repeated, scores)).reshape(scores.shape))
         if own_rows is not None:
             slopes[own_rows, np.arange(len(own_rows))] = 0.0
         else:

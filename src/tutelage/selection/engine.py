@@ -26,7 +26,7 @@ from sklearn.utils.validation import _check_method_params, check_consistent_leng
 
 from tutelage.fold_paths import NoFoldPath, as_rows
 from tutelage.selection.fitting import Job, Outcome, Scoring, refit_and_score, rows_in, scored
-from tutelage.selection.quick import quick_score
+from tutelage.selection.quick import quick_scores
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -234,8 +234,8 @@ def _along_paths(
     scoring: Scoring,
 ) -> list[list[Outcome]]:
     """Score the fits of each path: candidates x folds."""
-    quick = None if scoring.score_params or scoring.train_score or scoring.keep else quick_score(
-        scoring.scorer, estimator
+    quick = None if scoring.score_params or scoring.train_score or scoring.keep else quick_scores(
+        scoring, estimator
     )  # fmt: skip
     columns = []
     for train, test in folds:
@@ -246,7 +246,7 @@ def _along_paths(
             path = None  # refitting meets the same, and says for which candidate
         found: list[Outcome] | None = None
         if path is not None and quick is not None:
-            found = _quickly(path, quick, _safe_indexing(y, test))
+            found = _quickly(path, quick, y[test] if isinstance(y, np.ndarray) else _safe_indexing(y, test))
         if found is None:
             found = _one_by_one(path, estimator, X, y, (train, test), grid, scoring)
         share = (time.perf_counter() - start) / max(len(grid), 1)
@@ -267,7 +267,7 @@ def _quickly(path: FoldPath, quick: Any, y: Any) -> list[Outcome] | None:
         return None
     seconds = (time.perf_counter() - middle) / len(scores)
     fitted = (middle - start) / len(scores)
-    return [Outcome(test=score, score_time=seconds, fit_time=fitted) for score in scores.tolist()]
+    return [Outcome(test=score, score_time=seconds, fit_time=fitted) for score in scores]
 
 
 def _one_by_one(

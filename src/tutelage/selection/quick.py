@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from tutelage.base import Floats
+    from tutelage.selection.fitting import Scoring
 
     Quick = Callable[[Any, Any], Floats | None]
 
@@ -58,6 +59,45 @@ def quick_score(scorer: Any, estimator: Any) -> Quick | None:
     if not isinstance(scorer, _Scorer) or scorer._kwargs or scorer._response_method != "predict":  # noqa: SLF001
         return None
     return _KNOWN.get((scorer._score_func, scorer._sign))  # noqa: SLF001
+
+
+def quick_scores(scoring: Scoring, estimator: Any) -> Callable[[Any, Any], list[Any] | None] | None:
+    """Give a function that scores by one scorer or by several, a number or a dictionary for each candidate, or None.
+
+    Parameters
+    ----------
+    scoring : Scoring
+        Its scorer.
+    estimator : estimator
+        What is scored.
+
+    Returns
+    -------
+    callable or None
+        As from `quick_score`.
+    """
+    names = scoring.names()
+    if names is None:
+        one = quick_score(scoring.scorer, estimator)
+        if one is None:
+            return None
+
+        def single(y: Any, predictions: Any) -> list[Any] | None:
+            found = one(y, predictions)
+            return None if found is None else found.tolist()
+
+        return single
+    each = {name: quick_score(scorer, estimator) for name, scorer in scoring.scorer._scorers.items()}  # noqa: SLF001
+    if any(one is None for one in each.values()):
+        return None
+
+    def several(y: Any, predictions: Any) -> list[Any] | None:
+        columns = {name: one(y, predictions) for name, one in each.items() if one is not None}
+        if any(column is None for column in columns.values()):
+            return None
+        return [dict(zip(columns, row, strict=True)) for row in zip(*(c.tolist() for c in columns.values()), strict=True)]
+
+    return several
 
 
 def _accuracy(y: Any, predictions: Any) -> Floats | None:
