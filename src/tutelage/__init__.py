@@ -70,6 +70,7 @@ if TYPE_CHECKING:
         HalvingRandomSearchCV,
         OneStandardError,
         RandomizedSearchCV,
+        SequentialFeatureSelector,
         cross_val_predict,
         cross_val_score,
         cross_validate,
@@ -142,6 +143,7 @@ CHAPTERS: dict[str, tuple[str, ...]] = {
     "penalties": (),
     "risk": ("Risk", "Solution", "minimise"),
     "selection": (
+        "SequentialFeatureSelector",
         "GridSearchCV",
         "HalvingGridSearchCV",
         "HalvingRandomSearchCV",
@@ -212,6 +214,7 @@ __all__ = [
     "RidgeCV",
     "RidgeClassifier",
     "Risk",
+    "SequentialFeatureSelector",
     "Solution",
     "Squares",
     "Standardise",

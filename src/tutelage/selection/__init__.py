@@ -28,6 +28,7 @@ from tutelage.selection.halving import HalvingGridSearchCV, HalvingRandomSearchC
 from tutelage.selection.permutation import permutation_test_score
 from tutelage.selection.predictions import cross_val_predict
 from tutelage.selection.search import GridSearchCV, RandomizedSearchCV
+from tutelage.selection.sequential import SequentialFeatureSelector
 from tutelage.selection.standard_error import OneStandardError
 from tutelage.selection.validation import cross_val_score, cross_validate
 
@@ -37,6 +38,7 @@ __all__ = [
     "HalvingRandomSearchCV",
     "OneStandardError",
     "RandomizedSearchCV",
+    "SequentialFeatureSelector",
     "cross_val_predict",
     "cross_val_score",
     "cross_validate",

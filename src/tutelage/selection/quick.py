@@ -95,7 +95,9 @@ def quick_scores(scoring: Scoring, estimator: Any) -> Callable[[Any, Any], list[
         columns = {name: one(y, predictions) for name, one in each.items() if one is not None}
         if any(column is None for column in columns.values()):
             return None
-        return [dict(zip(columns, row, strict=True)) for row in zip(*(c.tolist() for c in columns.values()), strict=True)]
+        return [
+            dict(zip(columns, row, strict=True)) for row in zip(*(c.tolist() for c in columns.values()), strict=True)
+        ]
 
     return several
 
