@@ -20,6 +20,7 @@ from tutelage import matrices
 from tutelage.base import is_sparse
 from tutelage.certificate import Certificate, Kind, Reason
 from tutelage.fold_paths import FoldPath, NoFoldPath, fold_codes, grouped, sibling, side_by_side
+from tutelage.linear.accuracy import is_small
 from tutelage.linear.logistic import LogisticProblem
 from tutelage.linear.smooth_folds import SmoothFolds
 
@@ -32,6 +33,8 @@ if TYPE_CHECKING:
 
 # Rounds below which a fit might not arrive, so that refitting would not either.
 FEWEST_ROUNDS = 20
+# The gap to go on to where both loss and penalty are smooth: near the optimum a round more doubles the digits.
+SMOOTH = 1e-9
 # Columns from which on Hessians are dear.
 WIDEST = 400
 
@@ -207,12 +210,16 @@ def _fold_by_fold(
     scaling = model.intercept_scaling if model.solver == "liblinear" else None
     words = {"fit_intercept": model.fit_intercept, "intercept_scaling": scaling}
     limits = {"solver": model.solver, "tol": model.tol, "max_rounds": model.max_iter}
-    problem = LogisticProblem(rows, codes, weight, len(model.classes_), **words)
     starts: list[Any] = [None] * len(settings)
     last = None
-    for place in order:
+    problem = LogisticProblem(rows, codes, weight, len(model.classes_), **words)
+    needed = not is_small(rows, len(model.classes_))
+    for place in order if needed else ():
         whole = problem.minimise(*settings[place], start=last, **limits)
         last = starts[place] = (whole.coef, whole.intercept)
+
+    def goal(ratio: float) -> float:
+        return min(model.tol, SMOOTH) if ratio == 0 else float(model.tol)
 
     def of_fold(job: tuple[int, tuple[Rows, Rows]]) -> _Fits | None:
         fold, (train, test) = job
@@ -224,8 +231,14 @@ def _fold_by_fold(
             own = sibling(model)._weigh_classes(codes[train], given)  # noqa: SLF001
         if own is not None and len(np.unique(codes[train][own > 0])) < len(model.classes_):
             return None
-        inner = LogisticProblem(rows[train], codes[train], own, len(model.classes_), **words)
-        solutions = [inner.minimise(*settings[place], start=starts[place], **limits) for place in range(len(settings))]
+        mine = rows[train]
+        inner = LogisticProblem(mine, codes[train], own, len(model.classes_), **words)
+        # A small fit starts from nothing, so that its last digits depend on nothing else.
+        begin = [None] * len(settings) if is_small(mine, len(model.classes_)) else starts
+        solutions = [
+            inner.minimise(*settings[place], start=begin[place], **{**limits, "tol": goal(settings[place][1])})
+            for place in range(len(settings))
+        ]
 
         def fitted(place: int) -> Any:
             C, ratio = group.values[place]

@@ -34,8 +34,9 @@ if TYPE_CHECKING:
 BLOCK, ROUNDS, MOST_HESSIANS = 256, 25, 40_000_000
 # A round that gains less than this gets a new Hessian next time.
 SLOW = 0.05
-# The gain left, relative to the risk, at which a fold has arrived: for small problems, and for the others.
-LAST, ENOUGH = 1e-14, 1e-9
+# The gain left, relative to the risk, at which a fold has arrived: for small problems, where the last digits cost nothing
+# (with single rows left out a round gains three or more), and for the others.
+LAST, LAST_SINGLE, ENOUGH = 1e-20, 1e-14, 1e-9
 
 
 @dataclass(frozen=True)
@@ -125,12 +126,13 @@ class SmoothFolds:
         value = float(np.sum(self._weighed(np.asarray(self.loss.value(self.y, scores)))))
         value += float(np.mean(strength)) * float(coef @ coef) / 2
         curvature = self._weighed(np.asarray(self.loss.curvature(self.y, scores)))
-        goal = (LAST if self.small else ENOUGH) * max(abs(value), np.finfo(float).tiny)
+        least = LAST_SINGLE if self.single else LAST
+        goal = (least if self.small else ENOUGH) * max(abs(value), np.finfo(float).tiny)
         whole = self._hessian(curvature)
         answers = []
         for first in range(0, self.folds, BLOCK):
             block = np.arange(first, min(first + BLOCK, self.folds))
-            answers.append(self._block(block, strength[block], start, curvature, whole, goal))
+            answers.append(self._block(block, strength[block], start, curvature, whole, goal, abs(value)))
         points, arrived, left, rounds = zip(*answers, strict=True)
         point = np.concatenate(points)
         found = point[:, :-1] if self.intercept else point
@@ -164,7 +166,7 @@ class SmoothFolds:
         return made
 
     def _block(
-        self, block: Rows, strength: Floats, start: Floats, curvature: Floats, whole: Floats, goal: float
+        self, block: Rows, strength: Floats, start: Floats, curvature: Floats, whole: Floats, goal: float, size: float
     ) -> tuple[Floats, Any, Floats, int]:
         """Fit some folds at once: points, whether they arrived, what is left, rounds."""
         penalty = self._penalty(strength)
@@ -188,6 +190,9 @@ class SmoothFolds:
                     break
                 if (left[alive] <= goal).all():
                     point[alive] -= step[alive]  # the step is known, and gains the digits of one more round
+                    break
+                if rounds > 3 and (left[alive] <= max(goal, LAST_SINGLE * size)).all() and (left > before / 4).any():
+                    goal = max(goal, LAST_SINGLE * size)  # rounding has the rest
                     break
                 slow = alive & (left > SLOW * before) & (left > goal)
                 if slow.any():
