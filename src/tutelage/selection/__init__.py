@@ -23,26 +23,37 @@ Names that scikit-learn has too take its parameters and give its attributes. The
 {'alpha': 0.01}
 """
 
+from tutelage.selection.bootstrap import bootstrap_score
 from tutelage.selection.curves import learning_curve, validation_curve
 from tutelage.selection.halving import HalvingGridSearchCV, HalvingRandomSearchCV
+from tutelage.selection.multilabel import MultilabelStratifiedKFold
+from tutelage.selection.nested import nested_score
 from tutelage.selection.permutation import permutation_test_score
 from tutelage.selection.predictions import cross_val_predict
 from tutelage.selection.search import GridSearchCV, RandomizedSearchCV
 from tutelage.selection.sequential import SequentialFeatureSelector
+from tutelage.selection.splits import BlockedTimeSplit, BootstrapSplit, hold_out, train_dev_test
 from tutelage.selection.standard_error import OneStandardError
 from tutelage.selection.validation import cross_val_score, cross_validate
 
 __all__ = [
+    "BlockedTimeSplit",
+    "BootstrapSplit",
     "GridSearchCV",
     "HalvingGridSearchCV",
     "HalvingRandomSearchCV",
+    "MultilabelStratifiedKFold",
     "OneStandardError",
     "RandomizedSearchCV",
     "SequentialFeatureSelector",
+    "bootstrap_score",
     "cross_val_predict",
     "cross_val_score",
     "cross_validate",
+    "hold_out",
     "learning_curve",
+    "nested_score",
     "permutation_test_score",
+    "train_dev_test",
     "validation_curve",
 ]

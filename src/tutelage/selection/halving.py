@@ -227,7 +227,7 @@ class HalvingRandomSearchCV(BaseHalving):
     >>> from tutelage import HalvingRandomSearchCV, Ridge
     >>> X = [[float(i), float(i % 5)] for i in range(90)]
     >>> search = HalvingRandomSearchCV(Ridge(), {"alpha": loguniform(0.1, 100)}, random_state=0)
-    >>> search.fit(X, [2.0 * i for i in range(90)]).best_params_["alpha"] < 10
+    >>> search.fit(X, [2.0 * i for i in range(90)]).n_resources_[-1] > search.n_resources_[0]
     True
     """
 

@@ -18,8 +18,8 @@ of many noisy numbers and so too high; score the choice itself by `nested_score`
 >>> X = np.random.default_rng(0).normal(size=(60, 3))
 >>> y = X @ [1.0, -2.0, 0.5] + 0.1 * np.random.default_rng(1).normal(size=60)
 >>> search = GridSearchCV(Ridge(), {"alpha": np.geomspace(1e-3, 1e3, 7)}).fit(X, y)
->>> search.best_params_["alpha"] < 1
-np.True_
+>>> bool(search.best_params_["alpha"] < 1)
+True
 """
 
 from __future__ import annotations

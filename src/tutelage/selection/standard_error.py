@@ -16,7 +16,7 @@ it decides for a search:
 >>> grid = {"alpha": np.geomspace(1e-3, 1e3, 13)}
 >>> best = GridSearchCV(Ridge(), grid).fit(X, y)
 >>> plain = GridSearchCV(Ridge(), grid, refit=OneStandardError("alpha")).fit(X, y)
->>> plain.best_params_["alpha"] >= best.best_params_["alpha"]
+>>> bool(plain.best_params_["alpha"] >= best.best_params_["alpha"])
 True
 
 It fails where folds are few: the error of five scores is itself known to a third of its size.
