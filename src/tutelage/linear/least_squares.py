@@ -157,7 +157,6 @@ class LinearRegression(WithInference, LinearRegressor):
 
         return squared_fold_paths(self, X, y, folds, grid, sample_weight)
 
-
     @property
     def singular_(self) -> Floats:
         """The singular values of the centred and weighted X, largest first; not where ``positive=True``."""

@@ -183,7 +183,9 @@ class _LeftOut(_Factor):
 class _SquaredPath(FoldPath):
     """The groups of one fold."""
 
-    def __init__(self, groups: Sequence[Group], shares: Sequence[_Share], targets: Sequence[_Targets], count: int) -> None:
+    def __init__(
+        self, groups: Sequence[Group], shares: Sequence[_Share], targets: Sequence[_Targets], count: int
+    ) -> None:
         self.groups, self.shares, self.targets, self.count = groups, shares, targets, count
 
     def model(self, candidate: int) -> Any:

@@ -205,7 +205,6 @@ class Ridge(_RidgeModel, LinearRegressor):
 
         return squared_fold_paths(self, X, y, folds, grid, sample_weight)
 
-
     def _opening(self) -> str:
         # scikit-learn's words, which code may look for.
         return "The lbfgs solver did not converge." if self.positive else ""
@@ -279,7 +278,6 @@ class RidgeClassifier(_RidgeModel, LinearClassifier):
         from tutelage.linear.least_squares_folds import squared_fold_paths
 
         return squared_fold_paths(self, X, y, folds, grid, sample_weight)
-
 
     def _validate_classes(self, X: Any, y: Any, sample_weight: Any) -> tuple[Matrix, Floats, Floats | None]:
         shape = y.shape if hasattr(y, "shape") else np.asarray(y).shape

@@ -57,38 +57,57 @@ def deal(Y: Any, shares: Any, random_state: Any = None) -> npt.NDArray[np.intp]:
     array of shape (n,)
         The fold of each row.
     """
-    rows = sparse.csr_array(Y, dtype=np.float64)
-    rows.eliminate_zeros()
-    if rows.nnz and not np.all(rows.data == 1):
-        raise ValueError("y must hold zeros and ones, a column for each label; found other numbers.")
     share = np.asarray(shares, dtype=np.float64)
     if share.ndim != 1 or len(share) < 2 or not np.all(share > 0) or not np.isclose(share.sum(), 1.0):
         raise ValueError(f"shares must be at least two positive numbers that sum to 1, found {shares!r}.")
     random = check_random_state(random_state)
-    samples, labels = rows.shape
-    columns = rows.tocsc()
-    left = np.asarray(rows.sum(axis=0)).ravel()
+    samples, labels = Y.shape
+    names, starts = _labels_of_rows(Y)
+    lengths = np.diff(starts)
+    owners = np.repeat(np.arange(samples), lengths)
+    by_label = owners[np.argsort(names.astype(np.min_scalar_type(max(labels - 1, 1))), kind="stable")]
+    left = np.bincount(names, minlength=labels)
+    ends = np.cumsum(left)
+    firsts = ends - left
     wanted, whole = np.outer(share, left), share * samples
     fold = np.full(samples, -1, dtype=np.intp)
     for _ in range(labels):
-        open_labels = np.flatnonzero(left > 0)
-        if len(open_labels) == 0:
+        # Labels of which nothing is left come last.
+        label = int(np.argmin(np.where(left > 0, left, samples + 1)))
+        if left[label] <= 0:
             break
-        label = open_labels[left[open_labels].argmin()]
-        own = columns.indices[columns.indptr[label] : columns.indptr[label + 1]]
-        own = own[fold[own] < 0]
+        own = by_label[firsts[label] : ends[label]]
+        own = random.permutation(own[fold[own] < 0])
         counts = _pour(wanted[:, label], whole, len(own), random)
         given = np.repeat(np.arange(len(share)), counts)
-        own = random.permutation(own)
         fold[own] = given
         whole = whole - counts
-        chosen = sparse.csr_array((np.ones(len(own)), (given, np.arange(len(own)))), shape=(len(share), len(own)))
-        taken = (chosen @ rows[own]).toarray()
+        # What the other labels of these rows make of the wishes: places of all their labels, one row after the other.
+        many = lengths[own]
+        places = np.arange(int(many.sum())) + np.repeat(starts[own] - np.cumsum(many) + many, many)
+        flat = np.bincount(np.repeat(given, many) * labels + names[places], minlength=len(share) * labels)
+        taken = flat.reshape(len(share), labels)
         wanted -= taken
         left -= taken.sum(axis=0)
     bare = random.permutation(np.flatnonzero(fold < 0))
     fold[bare] = np.repeat(np.arange(len(share)), _pour(whole, whole, len(bare), random))
     return fold
+
+
+def _labels_of_rows(Y: Any) -> tuple[Any, Any]:
+    """Give the labels of all rows, one row after the other, and where each row begins."""
+    if sparse.issparse(Y):
+        rows = sparse.csr_array(Y)
+        rows.eliminate_zeros()
+        values, names, starts = rows.data, rows.indices, rows.indptr.astype(np.intp)
+    else:
+        dense = np.asarray(Y)
+        values = dense
+        owners, names = np.nonzero(dense)
+        starts = np.concatenate([[0], np.cumsum(np.bincount(owners, minlength=len(dense)))])
+    if not ((values == 0) | (values == 1)).all():
+        raise ValueError("y must hold zeros and ones, a column for each label; found other numbers.")
+    return names, starts
 
 
 def _pour(wanted: Any, whole: Any, count: int, random: Any) -> Any:
@@ -100,8 +119,7 @@ def _pour(wanted: Any, whole: Any, count: int, random: Any) -> Any:
     sure = np.maximum(np.floor(wanted - level + 1e-9), 0).astype(np.intp)
     rest = count - int(sure.sum())
     while rest > 0:  # at most one more for each fold that reaches the level
-        keys = wanted - sure
-        order = np.lexsort((random.random_sample(len(wanted)), -(whole - sure), -np.round(keys, 9)))
+        order = np.lexsort((random.random_sample(len(wanted)), sure - whole, np.round(sure - wanted, 9)))
         more = order[: min(rest, len(order))]
         sure[more] += 1
         rest -= len(more)
