@@ -1,4 +1,5 @@
-"""The protocol by which a learner announces that it can fit many candidates, on many folds, for the price of a few fits.
+"""The protocol by which a learner announces that it can fit many candidates, on many folds, for the price of a few
+fits.
 
 Cross-validation asks for the fits of every candidate (a setting of parameters) on the training rows of every fold. Most
 learners know how these fits hang together: the folds share rows, so moments and counts can be added up anew; the
@@ -6,10 +7,10 @@ candidates share a factor, a path, or a search. A learner that knows has the met
 
     fold_paths(X, y, folds, grid, sample_weight=None) -> iterable of FoldPath, one for each fold, in order
 
-and `tutelage.selection` scores what it yields. One law holds: **the numbers are those of refitting**, up to the tolerance
-of the fits. Where a learner has no way that keeps the law (another parameter than it knows varies, a fold lacks a class)
-it says so, and the engine refits: `NoFoldPath` for all of it, None for a fold, None from `FoldPath.model` for one
-candidate.
+and `tutelage.selection` scores what it yields. One law holds: **the numbers are those of refitting**, up to the
+tolerance of the fits. Where a learner has no way that keeps the law (another parameter than it knows varies, a fold
+lacks a class) it says so, and the engine refits: `NoFoldPath` for all of it, None for a fold, None from
+`FoldPath.model` for one candidate.
 
 >>> import numpy as np
 >>> from tutelage import Ridge
@@ -147,7 +148,8 @@ def _same(one: dict[str, Any], other: dict[str, Any]) -> bool:
 
 
 def sibling(model: Any, **attributes: Any) -> Any:
-    """Give a shallow copy of a model with other parameters or fitted attributes; for many of them, where `clone` is dear.
+    """Give a shallow copy of a model with other parameters or fitted attributes; for many of them, where `clone` is
+    dear.
 
     Examples
     --------
@@ -214,7 +216,7 @@ def without_each(parts: Sequence[T], add: Callable[[T, T], T]) -> list[T]:
         backward.append(add(other, backward[-1]))
     if len(parts) == 2:
         return [parts[1], parts[0]]
-    backward = backward[::-1]
+    backward.reverse()
     inner = [add(forward[place - 1], backward[place]) for place in range(1, len(parts) - 1)]
     return [backward[0], *inner, forward[-1]]
 

@@ -1,10 +1,10 @@
 """Naive Bayes on every fold: counts that add up.
 
-Each fold is counted once. What the rows outside a fold count is the sum of the other folds, and a candidate (a smoothing,
-a prior) is made of that without another look at the rows.
+Each fold is counted once. What the rows outside a fold count is the sum of the other folds, and a candidate (a
+smoothing, a prior) is made of that without another look at the rows.
 
-Cost: one reading of X, and a table for each fold and candidate. It fails where the training rows of a fold lack a class,
-or the folds are no partition: those are refitted.
+Cost: one reading of X, and a table for each fold and candidate. It fails where the training rows of a fold lack a
+class, or the folds are no partition: those are refitted.
 """
 
 from __future__ import annotations

@@ -33,8 +33,8 @@ from tutelage.parameters import Arrays, Has, NonNegative, Range, Share, fitted
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from tutelage.fold_paths import FoldPath, Rows
     from tutelage.counts import Scatter
+    from tutelage.fold_paths import FoldPath, Rows
     from tutelage.labels import Codes
 
 

@@ -3,8 +3,8 @@
 For a share of the l1 part the fits of all strengths are one path (`tutelage.linear.paths`), which keeps products of
 columns and working sets from one strength to the next. Folds are independent, and walked side by side.
 
-Cost: a path for each fold and share, little more than its last fit. It fails where strengths are zero: least squares has
-its own way.
+Cost: a path for each fold and share, little more than its last fit. It fails where strengths are zero: least squares
+has its own way.
 """
 
 from __future__ import annotations

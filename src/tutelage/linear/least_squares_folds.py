@@ -1,7 +1,8 @@
 """Ridge and least squares on every fold, at every strength, from sums that add up.
 
-What a fit needs to know of its rows are their number, means, and the products of the centred columns with each other and
-with the targets. The rows outside fold f are the union of the other folds, so their sums are additions (`without_each`):
+What a fit needs to know of its rows are their number, means, and the products of the centred columns with each other
+and with the targets. The rows outside fold f are the union of the other folds, so their sums are additions
+(`without_each`):
 
     G_f = sum over other folds of their products,   G_f = V e V',   w_f(alpha) = V (e + alpha)^-1 V' c_f
 
@@ -9,8 +10,8 @@ One reading of X makes the sums of all folds; each fold is factored once, for al
 multiplied with V once, for all strengths. Leaving out one row at a time needs no factor but that of all rows
 (`tutelage.linear.ridge_cv`).
 
-Cost: one pass (n d^2), and d^3 for each fold, instead of folds * strengths passes. Where the folds do not add up (train is
-not the rest), or X is sparse or wide, each fold is factored by itself, still once for all strengths.
+Cost: one pass (n d^2), and d^3 for each fold, instead of folds * strengths passes. Where the folds do not add up (train
+is not the rest), or X is sparse or wide, each fold is factored by itself, still once for all strengths.
 
 It fails where the products have lost what the rows know: columns that are collinear to eight digits without a penalty.
 Those candidates are refitted.
@@ -130,8 +131,8 @@ class _Moments(_Share):
         least = max(float(self.values[0]) if len(self.values) else 0.0, 0.0) + alpha
         gap = float((left**2).sum()) / (2 * least) if least > 0 else 0.0
         errors = float(self.square.sum() - 2 * (coef * self.cross.T).sum() + (coef * products).sum())
-        primal = (max(errors, 0.0) + alpha * float((coef**2).sum())) / (2 * self.total)
-        gap = min(gap / self.total, primal)
+        primal = (max(errors, 0.0) + alpha * float((coef**2).sum())) / (2 * float(self.total))
+        gap = min(gap / float(self.total), primal)
         return Certificate(primal=primal, dual=primal - gap, gap=gap, rounds=1, passes=1, seconds=0.0,
                            solver="closed_form", reason=Reason.CONVERGED)  # fmt: skip
 
@@ -191,7 +192,11 @@ class _SquaredPath(FoldPath):
     def model(self, candidate: int) -> Any:
         for group, share in zip(self.groups, self.shares, strict=True):
             if candidate in group.candidates:
-                return share.model(group.candidates.index(candidate))
+                place = group.candidates.index(candidate)
+                made = share.model(place)
+                if made is not None and hasattr(made, "alpha"):
+                    made.alpha = group.values[place]  # as it was given, not as it was computed with
+                return made
         return None
 
     def predictions(self) -> Any:
@@ -340,8 +345,7 @@ def _by_moments(
             square = square - weight_in * y_mean**2
         else:
             mean, y_mean = np.zeros_like(mean), np.zeros_like(y_mean)
-        made = _Moments(targets, alphas, (weight_in, mean, y_mean + y_shift, gram, cross, square), lambda: held(place))
-        return made
+        return _Moments(targets, alphas, (weight_in, mean, y_mean + y_shift, gram, cross, square), lambda: held(place))
 
     made = side_by_side(share, range(len(folds)))
     return lambda place: made[place]

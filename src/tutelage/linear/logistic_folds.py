@@ -1,9 +1,9 @@
 """Logistic and generalised linear models on every fold and at every strength.
 
-Two classes with a squared norm, and the models of `tutelage.linear.glm`, go the way of `tutelage.linear.smooth_folds`: a
-path of fits of all rows, from the strongest penalty to the weakest, and from each of them the fits of all folds at once.
-Everything else (several classes, absolute values in the penalty, sparse rows, folds that are no partition) is fitted fold
-by fold, each fit started at that of all rows with the same parameters; folds run side by side.
+Two classes with a squared norm, and the models of `tutelage.linear.glm`, go the way of `tutelage.linear.smooth_folds`:
+a path of fits of all rows, from the strongest penalty to the weakest, and from each of them the fits of all folds at
+once. Everything else (several classes, absolute values in the penalty, sparse rows, folds that are no partition) is
+fitted fold by fold, each fit started at that of all rows with the same parameters; folds run side by side.
 
 Cost: see `tutelage.linear.smooth_folds`; else one fit for each fold and strength, of a few rounds. It fails where the
 fits of all rows tell nothing of those of the folds, and costs a refit then.
@@ -42,7 +42,7 @@ WIDEST = 400
 class _Fits(FoldPath):
     """What one fold's candidates came to: a model or None for each, and their predictions."""
 
-    def __init__(self, models: list[Callable[[], Any] | None], predict: Callable[[], Any] | None) -> None:
+    def __init__(self, models: Sequence[Callable[..., Any] | None], predict: Callable[[], Any] | None) -> None:
         self.models, self.predict = models, predict
 
     def model(self, candidate: int) -> Any:
@@ -140,7 +140,7 @@ def _group_of_logistic(
 
 def weights_everywhere(weight: Floats | None, folds: Sequence[tuple[Rows, Rows]]) -> bool:
     """Tell whether no row has the weight zero, so that no fold loses a class to weights."""
-    return weight is None or bool((weight > 0).all()) and len(folds) > 0
+    return weight is None or (bool((weight > 0).all()) and len(folds) > 0)
 
 
 def _order(settings: Sequence[tuple[float, float]]) -> list[int]:

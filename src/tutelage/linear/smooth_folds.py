@@ -2,19 +2,20 @@
 
     minimise over w, b:   sum over rows outside fold f of  s_i loss(y_i, x_i . w + b)  +  strength_f |w|^2 / 2
 
-The fits of the folds lie near that of all rows. At the latter the Hessian is a sum over rows, so that of the rows outside
-a fold is the whole less the fold's own part:
+The fits of the folds lie near that of all rows. At the latter the Hessian is a sum over rows, so that of the rows
+outside a fold is the whole less the fold's own part:
 
     H_f = H - sum over rows of fold f of s_i loss''_i x_i x_i'  +  strength_f,       one reading of X for all folds.
 
-From there every fold takes Newton steps with its H_f (chord steps: the matrix stays, the slope is new), all folds at once:
-the scores of n rows under k folds are one product, their slopes one more. A round gains one or two digits for large folds
-and three or more for folds of single rows, whose H_f is the whole with one row taken out (Sherman and Morrison). What a
-fold's step would still gain is half of slope' H_f^-1 slope; below the tolerance, relative to the risk, it has arrived.
+From there every fold takes Newton steps with its H_f (chord steps: the matrix stays, the slope is new), all folds at
+once: the scores of n rows under k folds are one product, their slopes one more. A round gains one or two digits for
+large folds and three or more for folds of single rows, whose H_f is the whole with one row taken out (Sherman and
+Morrison). What a fold's step would still gain is half of slope' H_f^-1 slope; below the tolerance, relative to the
+risk, it has arrived.
 
-Cost: for each strength one Hessian (n d^2), d^3 for each fold, and 4 n d k for each round, of which there are 2 to 8. It
-fails where a fold's fit is far from that of all rows (few rows, weak penalties, classes that separate): a fold that does
-not arrive is refitted.
+Cost: for each strength one Hessian (n d^2), d^3 for each fold, and 4 n d k for each round, of which there are 2 to 8.
+It fails where a fold's fit is far from that of all rows (few rows, weak penalties, classes that separate): a fold that
+does not arrive is refitted.
 """
 
 from __future__ import annotations
@@ -34,8 +35,8 @@ if TYPE_CHECKING:
 BLOCK, ROUNDS, MOST_HESSIANS = 256, 25, 40_000_000
 # A round that gains less than this gets a new Hessian next time.
 SLOW = 0.05
-# The gain left, relative to the risk, at which a fold has arrived: for small problems, where the last digits cost nothing
-# (with single rows left out a round gains three or more), and for the others.
+# The gain left, relative to the risk, at which a fold has arrived: for small problems, where the last digits cost
+# nothing (with single rows left out a round gains three or more), and for the others.
 LAST, LAST_SINGLE, ENOUGH = 1e-20, 1e-14, 1e-9
 
 

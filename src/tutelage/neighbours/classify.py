@@ -35,8 +35,8 @@ from tutelage.parameters import fitted, parameter
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from tutelage.fold_paths import FoldPath, Rows
     from tutelage.base import Floats
+    from tutelage.fold_paths import FoldPath, Rows
 
 
 class _Voting(Neighbourly, Classifier):

@@ -1,11 +1,11 @@
 """Every number of neighbours, on every fold, by one search for each fold.
 
-The k nearest rows are the first k of the K nearest, so for each fold the K nearest training rows of each held-out row are
-found once, for the largest K of the grid; votes and means of each candidate, under any weighting, are made of the first
-k of them. Votes are those of refitting, to the last bit.
+The k nearest rows are the first k of the K nearest, so for each fold the K nearest training rows of each held-out row
+are found once, for the largest K of the grid; votes and means of each candidate, under any weighting, are made of the
+first k of them. Votes are those of refitting, to the last bit.
 
-Cost: one search for each fold, and k additions for each candidate and row. It fails where the fold has fewer rows than a
-candidate has neighbours: that candidate is refitted, and says so.
+Cost: one search for each fold, and k additions for each candidate and row. It fails where the fold has fewer rows than
+a candidate has neighbours: that candidate is refitted, and says so.
 """
 
 from __future__ import annotations

@@ -28,8 +28,8 @@ from tutelage.parameters import parameter
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from tutelage.fold_paths import FoldPath, Rows
     from tutelage.base import Floats
+    from tutelage.fold_paths import FoldPath, Rows
 
 
 class _Averaging(Neighbourly, Regressor):

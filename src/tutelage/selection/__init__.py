@@ -3,8 +3,8 @@
 Every choice between models asks for many fits: of each candidate, on each fold, for each subset of columns, on each
 number of rows. Refitted from nothing they cost their number. But they share rows, columns and factors, and a learner
 that says how (`tutelage.fold_paths`) is not refitted: ridge takes all strengths and folds from moments that add up,
-neighbours every k from one search, naive Bayes adds counts, logistic regression starts at the fit of all rows. What comes
-out are the numbers of refitting; any other estimator of scikit-learn's interface is refitted, in parallel.
+neighbours every k from one search, naive Bayes adds counts, logistic regression starts at the fit of all rows. What
+comes out are the numbers of refitting; any other estimator of scikit-learn's interface is refitted, in parallel.
 
     scores      cross_validate, cross_val_score, cross_val_predict, permutation_test_score, nested_score
     search      GridSearchCV, RandomizedSearchCV, HalvingGridSearchCV, HalvingRandomSearchCV, OptunaSearch;
@@ -23,9 +23,9 @@ Names that scikit-learn has too take its parameters and give its attributes. The
 {'alpha': 0.01}
 """
 
-from tutelage.selection.bias_variance import bias_variance
 from tutelage.selection.bootstrap import bootstrap_score
 from tutelage.selection.curves import learning_curve, validation_curve
+from tutelage.selection.decomposition import bias_variance
 from tutelage.selection.halving import HalvingGridSearchCV, HalvingRandomSearchCV
 from tutelage.selection.learning import LearningCurve, ValidationCurve
 from tutelage.selection.multilabel import MultilabelStratifiedKFold

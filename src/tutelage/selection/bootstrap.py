@@ -1,15 +1,15 @@
 """The .632+ bootstrap: a score for small samples, between what the model says of its own rows and of others.
 
-A model fitted to n rows drawn with repetition has seen 0.632 n different ones. Its score on the others, out, is that of a
-smaller sample and too low; the score of the model of all rows on these rows, own, is too high. Efron and Tibshirani
+A model fitted to n rows drawn with repetition has seen 0.632 n different ones. Its score on the others, out, is that of
+a smaller sample and too low; the score of the model of all rows on these rows, own, is too high. Efron and Tibshirani
 (1997) mix them by how much the model overfits, against the score that it would have if features said nothing of the
 targets, none (the targets shuffled):
 
     R = (own - out) / (own - none)   in [0, 1],     w = 0.632 / (1 - 0.368 R),     score = (1 - w) own + w out.
 
-A model that does not overfit (R = 0) gives the .632 rule; one that knows every row by heart (R = 1) its score out of the
-bag alone. Cost: a fit for each sample. It varies less than cross-validation and fails where own says nothing at all of a
-model that is not quite a nearest neighbour: then it is still a little too high.
+A model that does not overfit (R = 0) gives the .632 rule; one that knows every row by heart (R = 1) its score out of
+the bag alone. Cost: a fit for each sample. It varies less than cross-validation and fails where own says nothing at all
+of a model that is not quite a nearest neighbour: then it is still a little too high.
 
 >>> import numpy as np
 >>> from tutelage import KNeighborsClassifier

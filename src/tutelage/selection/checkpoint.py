@@ -23,7 +23,7 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import joblib
+import joblib  # type: ignore[import-untyped]
 
 from tutelage.selection.fitting import Outcome
 
@@ -76,8 +76,8 @@ class Checkpoint:
             ) from None
         if theirs != mark:
             raise ValueError(
-                f"checkpoint={str(self.place)!r} belongs to a search of another estimator, scoring, folds or data; remove "
-                "it to begin anew, or name another file."
+                f"checkpoint={str(self.place)!r} belongs to a search of another estimator, scoring, folds or data; "
+                "remove it to begin anew, or name another file."
             )
 
     def find(self, parameters: dict[str, Any]) -> list[Outcome] | None:

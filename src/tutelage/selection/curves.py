@@ -1,8 +1,8 @@
 """Scores along a parameter, and along the number of rows.
 
 `validation_curve` scores an estimator for each value of one parameter, on the rows of the fit and on others: where the
-two part, the model learns the noise; where both are low, it is too stiff. `learning_curve` scores it for growing numbers
-of rows: where the curve of the held-out rows still rises, more rows are worth their price (`tutelage.selection.
+two part, the model learns the noise; where both are low, it is too stiff. `learning_curve` scores it for growing
+numbers of rows: where the curve of the held-out rows still rises, more rows are worth their price (`tutelage.selection.
 LearningCurve` says how much).
 
 Both are scikit-learn's functions of these names. Along a parameter for which the learner has an algebra
@@ -214,8 +214,8 @@ def absolute_sizes(train_sizes: Any, most: int) -> Any:
     unique = np.unique(sizes)
     if len(unique) < len(given):
         warnings.warn(
-            "Removed duplicate entries from 'train_sizes'. Number of ticks will be less than the size of 'train_sizes': "
-            f"{len(unique)} instead of {len(given)}.",
+            "Removed duplicate entries from 'train_sizes'. Number of ticks will be less than the size of "
+            f"'train_sizes': {len(unique)} instead of {len(given)}.",
             RuntimeWarning,
             stacklevel=3,
         )

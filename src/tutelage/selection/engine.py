@@ -17,7 +17,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from joblib import effective_n_jobs
+from joblib import effective_n_jobs  # type: ignore[import-untyped]
 from sklearn.base import clone
 from sklearn.pipeline import Pipeline
 from sklearn.utils import _safe_indexing
@@ -203,10 +203,8 @@ def announced(
     if isinstance(estimator, Pipeline):
         if given:
             return None
-        from tutelage.selection.pipelines import pipeline_paths as ask
-    elif knows_folds(estimator):
-        ask = None
-    else:
+        from tutelage.selection.pipelines import pipeline_paths
+    elif not knows_folds(estimator):
         return None
     samples = rows_in(X)
     listed = [(as_rows(train, samples), as_rows(test, samples)) for train, test in folds]
@@ -214,14 +212,15 @@ def announced(
     try:
         if weight is not None:
             check_consistent_length(X, weight)
-        if ask is not None:
-            return iter(ask(estimator, X, y, listed, grid))
-        return iter(clone(estimator).fold_paths(X, y, listed, grid, sample_weight=weight))
+        if isinstance(estimator, Pipeline):
+            return iter(pipeline_paths(estimator, X, y, listed, grid))
+        paths: Iterator[FoldPath | None] = iter(clone(estimator).fold_paths(X, y, listed, grid, sample_weight=weight))
     except NoFoldPath:
         return None
     except (ValueError, TypeError):
         # Whatever is wrong with the rows or the parameters is said by the fit that meets it, for its fold.
         return None
+    return paths
 
 
 def _along_paths(

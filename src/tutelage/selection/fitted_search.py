@@ -43,8 +43,8 @@ class FittedSearch:
     def _check_refitted(self, name: str) -> None:
         if not self.refit:
             raise AttributeError(
-                f"This {type(self).__name__} instance was initialized with `refit=False`. {name} is available only after "
-                "refitting on the best parameters. You can refit an estimator manually using the `best_params_` "
+                f"This {type(self).__name__} instance was initialized with `refit=False`. {name} is available only "
+                "after refitting on the best parameters. You can refit an estimator manually using the `best_params_` "
                 "attribute"
             )
 
@@ -52,7 +52,7 @@ class FittedSearch:
         check_is_fitted(self)
         return getattr(self.best_estimator_, name)(X)
 
-    @available_if(_has("predict"))
+    @available_if(_has("predict"))  # type: ignore[untyped-decorator]
     def predict(self, X: Any) -> Any:
         """Predict by the best estimator.
 
@@ -68,7 +68,7 @@ class FittedSearch:
         """
         return self._ask("predict", X)
 
-    @available_if(_has("predict_proba"))
+    @available_if(_has("predict_proba"))  # type: ignore[untyped-decorator]
     def predict_proba(self, X: Any) -> Any:
         """Give the best estimator's probabilities.
 
@@ -84,7 +84,7 @@ class FittedSearch:
         """
         return self._ask("predict_proba", X)
 
-    @available_if(_has("predict_log_proba"))
+    @available_if(_has("predict_log_proba"))  # type: ignore[untyped-decorator]
     def predict_log_proba(self, X: Any) -> Any:
         """Give the logarithms of the best estimator's probabilities.
 
@@ -100,7 +100,7 @@ class FittedSearch:
         """
         return self._ask("predict_log_proba", X)
 
-    @available_if(_has("decision_function"))
+    @available_if(_has("decision_function"))  # type: ignore[untyped-decorator]
     def decision_function(self, X: Any) -> Any:
         """Give the best estimator's scores.
 
@@ -116,7 +116,7 @@ class FittedSearch:
         """
         return self._ask("decision_function", X)
 
-    @available_if(_has("score_samples"))
+    @available_if(_has("score_samples"))  # type: ignore[untyped-decorator]
     def score_samples(self, X: Any) -> Any:
         """Give the best estimator's score of each row.
 
@@ -132,7 +132,7 @@ class FittedSearch:
         """
         return self._ask("score_samples", X)
 
-    @available_if(_has("transform"))
+    @available_if(_has("transform"))  # type: ignore[untyped-decorator]
     def transform(self, X: Any) -> Any:
         """Transform rows by the best estimator.
 
@@ -148,7 +148,7 @@ class FittedSearch:
         """
         return self._ask("transform", X)
 
-    @available_if(_has("inverse_transform"))
+    @available_if(_has("inverse_transform"))  # type: ignore[untyped-decorator]
     def inverse_transform(self, X: Any) -> Any:
         """Undo `transform`.
 

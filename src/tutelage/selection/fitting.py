@@ -1,8 +1,8 @@
 """One fit and its scores: what cross-validation does for every candidate on every fold.
 
-A candidate that fails, in its fit or in its score, does not end a search: its score is ``error_score`` and its reason is
-kept. `refit_and_score` is the plain way, for any estimator of scikit-learn's interface, and its words and warnings are
-scikit-learn's, which code may look for.
+A candidate that fails, in its fit or in its score, does not end a search: its score is ``error_score`` and its reason
+is kept. `refit_and_score` is the plain way, for any estimator of scikit-learn's interface, and its words and warnings
+are scikit-learn's, which code may look for.
 
 >>> import numpy as np
 >>> from sklearn.metrics import check_scoring
@@ -202,7 +202,7 @@ def _number(score: Any, scorer: Any) -> Any:
     if hasattr(score, "item") and np.size(score) == 1:
         score = score.item()
     if not isinstance(score, numbers.Number):
-        raise ValueError(f"scoring must return a number, got {score} ({type(score)}) instead. (scorer={scorer})")
+        raise ValueError(f"scoring must return a number, got {score} ({type(score)}) instead. (scorer={scorer})")  # noqa: TRY004 - as scikit-learn
     return score
 
 
@@ -218,13 +218,13 @@ def tell_of_failures(outcomes: Sequence[Outcome], error_score: Any) -> None:
     details = f"Below are more details about the failures:\n{listed}"
     if len(reasons) == len(outcomes):
         raise ValueError(
-            f"\nAll the {len(outcomes)} fits failed.\nIt is very likely that your model is misconfigured.\nYou can try "
-            f"to debug the error by setting error_score='raise'.\n\n{details}"
+            f"\nAll the {len(outcomes)} fits failed.\nIt is very likely that your model is misconfigured.\nYou can "
+            f"try to debug the error by setting error_score='raise'.\n\n{details}"
         )
     warnings.warn(
-        f"\n{len(reasons)} fits failed out of a total of {len(outcomes)}.\nThe score on these train-test partitions for "
-        f"these parameters will be set to {error_score}.\nIf these failures are not expected, you can try to debug them "
-        f"by setting error_score='raise'.\n\n{details}",
+        f"\n{len(reasons)} fits failed out of a total of {len(outcomes)}.\nThe score on these train-test partitions "
+        f"for these parameters will be set to {error_score}.\nIf these failures are not expected, you can try to debug "
+        f"them by setting error_score='raise'.\n\n{details}",
         FitFailedWarning,
         stacklevel=4,
     )

@@ -6,8 +6,8 @@ Round r scores the candidates that are left with a resource (rows, or a paramete
 
 and keeps the best 1 / factor of them. With as many rounds as it takes to come from all candidates to less than factor,
 every round costs about the same, so the search costs log_factor(candidates) fits on all rows instead of candidates
-(Jamieson and Talwalkar 2016). It fails where the order of candidates changes with the number of rows: what learns slowly
-is thrown out early.
+(Jamieson and Talwalkar 2016). It fails where the order of candidates changes with the number of rows: what learns
+slowly is thrown out early.
 
 `HalvingGridSearchCV` and `HalvingRandomSearchCV` are scikit-learn's classes of these names.
 

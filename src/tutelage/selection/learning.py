@@ -4,15 +4,16 @@ A score as a function of the number n of training rows rises ever more slowly, f
 
     score(n) = a - b n^-c,      b >= 0,  0 < c <= 2,
 
-towards a limit a that more rows of the same kind cannot pass. `LearningCurve.of` measures the score on held-out rows for
-growing n, fits the law to it (for each c it is linear in a and b; c is searched), and says what n rows more would bring,
-with an interval from resampling the folds. c near 1/2 is the rate of a mean, near 1 that of well-chosen parameters.
+towards a limit a that more rows of the same kind cannot pass. `LearningCurve.of` measures the score on held-out rows
+for growing n, fits the law to it (for each c it is linear in a and b; c is searched), and says what n rows more would
+bring, with an interval from resampling the folds. c near 1/2 is the rate of a mean, near 1 that of well-chosen
+parameters.
 
 `ValidationCurve.of` measures the score along a parameter. Where the learner has an algebra for the parameter
 (`tutelage.fold_paths`) the curve costs little more than a fit.
 
-Cost: sizes * folds fits. It fails where the curve has a knee further out than the rows reach: extrapolate by a factor of
-two, not of a hundred. And the interval knows of the folds, not of the law's being wrong.
+Cost: sizes * folds fits. It fails where the curve has a knee further out than the rows reach: extrapolate by a factor
+of two, not of a hundred. And the interval knows of the folds, not of the law's being wrong.
 
 >>> import numpy as np
 >>> from tutelage import LinearRegression
@@ -89,7 +90,8 @@ class PowerLaw:
         weight = np.ones(len(places)) if weights is None else np.asarray(weights, dtype=np.float64)
         if len(np.unique(places)) < 3:
             raise ValueError(
-                f"A power law needs three different numbers of rows, found {np.unique(places).tolist()}; give more sizes."
+                f"A power law needs three different numbers of rows, found {np.unique(places).tolist()}; give "
+                "more sizes."
             )
 
         def fit(rate: float) -> tuple[float, PowerLaw]:
@@ -102,15 +104,15 @@ class PowerLaw:
             left = float(weight @ (values - limit - slope * falls) ** 2)
             return left, cls(limit, float(-slope * places[0] ** rate), float(rate))
 
-        best = min(range(len(RATES)), key=lambda place: fit(RATES[place])[0])
-        low, high = RATES[max(best - 1, 0)], RATES[min(best + 1, len(RATES) - 1)]
+        best = min(range(len(RATES)), key=lambda place: fit(float(RATES[place]))[0])
+        low, high = float(RATES[max(best - 1, 0)]), float(RATES[min(best + 1, len(RATES) - 1)])
         for _ in range(60):  # golden section between the neighbours of the best
             first, second = high - (high - low) * 0.6180339887, low + (high - low) * 0.6180339887
             if fit(first)[0] <= fit(second)[0]:
                 high = second
             else:
                 low = first
-        return min((fit((low + high) / 2), fit(RATES[best])), key=lambda found: found[0])[1]
+        return min((fit((low + high) / 2), fit(float(RATES[best]))), key=lambda found: found[0])[1]
 
 
 @dataclass(frozen=True)

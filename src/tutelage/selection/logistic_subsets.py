@@ -1,7 +1,8 @@
 """Subsets of columns under the logistic loss: all candidates of a step at once, started at the fit without them.
 
-The fit to the columns S is known for every fold. Each candidate S + j starts there, with the coefficient zero for j, and
-takes Newton steps; the rows are the same for all candidates, so their scores, slopes and Hessians are a few products:
+The fit to the columns S is known for every fold. Each candidate S + j starts there, with the coefficient zero for j,
+and takes Newton steps; the rows are the same for all candidates, so their scores, slopes and Hessians are a few
+products:
 
     scores      X_S W_S + X_j w_j                     n x candidates
     slopes      X_S' L,  sum_i x_ij l_ij              with L = loss' at the scores
@@ -12,8 +13,8 @@ U_j^2 / (I_jj - I_jS I_SS^-1 I_Sj): with ``screen`` only the candidates of the l
 
 Taking columns away starts at the fit with them, whose inverse Hessian K without j is K - K_j K_j' / K_jj.
 
-Cost: n candidates (s^2 / 2 + 4 s) for each round and fold. It fails where the classes can be separated and the penalty is
-weak: a candidate that does not arrive is refitted.
+Cost: n candidates (s^2 / 2 + 4 s) for each round and fold. It fails where the classes can be separated and the penalty
+is weak: a candidate that does not arrive is refitted.
 """
 
 from __future__ import annotations
@@ -83,7 +84,8 @@ class LogisticSubsets:
 
     def forward(self, chosen: Any, candidates: Any) -> Floats:
         """Score the chosen columns with each candidate added: the mean over folds; NaN where it must be refitted."""
-        return np.mean(side_by_side(lambda fold: self._add(fold, chosen, candidates), self.folds), axis=0)
+        made: Floats = np.mean(side_by_side(lambda fold: self._add(fold, chosen, candidates), self.folds), axis=0)
+        return made
 
     def keep(self, column: int) -> bool:
         """Start the next step at the fits with this column; False where some fold has none."""
@@ -195,7 +197,8 @@ class LogisticSubsets:
 
     def backward(self, chosen: Any) -> Floats:
         """Score the chosen columns with each of them taken away: the mean over folds."""
-        return np.mean(side_by_side(lambda fold: self._take(fold, chosen), self.folds), axis=0)
+        made: Floats = np.mean(side_by_side(lambda fold: self._take(fold, chosen), self.folds), axis=0)
+        return made
 
     def _take(self, fold: _Fold, chosen: Any) -> Floats:
         design = np.ascontiguousarray(fold.design(chosen))

@@ -1,10 +1,10 @@
 """Folds that hold every label in its share, where rows have several labels.
 
 A row with several labels belongs to several strata at once, so no fold can have exactly its share of each. Iterative
-stratification (Sechidis, Tsoumakas and Vlahavas 2011) serves the rarest label first, while there is still a choice: of the
-labels that are left it takes the one with the fewest rows, and gives each of its rows to the fold that still wants most
-rows of this label; of equals, to the one that wants most rows at all. A row takes its other labels along, and what its
-fold wants of them falls.
+stratification (Sechidis, Tsoumakas and Vlahavas 2011) serves the rarest label first, while there is still a choice: of
+the labels that are left it takes the one with the fewest rows, and gives each of its rows to the fold that still wants
+most rows of this label; of equals, to the one that wants most rows at all. A row takes its other labels along, and what
+its fold wants of them falls.
 
 Within a label the choice depends on the row by nothing but its number, so it need not be made row by row: the m rows go
 where the m largest of the numbers
@@ -97,7 +97,7 @@ def deal(Y: Any, shares: Any, random_state: Any = None) -> npt.NDArray[np.intp]:
 def _labels_of_rows(Y: Any) -> tuple[Any, Any]:
     """Give the labels of all rows, one row after the other, and where each row begins."""
     if sparse.issparse(Y):
-        rows = sparse.csr_array(Y)
+        rows: Any = sparse.csr_array(Y)  # type: ignore[call-overload]
         rows.eliminate_zeros()
         values, names, starts = rows.data, rows.indices, rows.indptr.astype(np.intp)
     else:
@@ -177,7 +177,7 @@ class MultilabelStratifiedKFold(BaseCrossValidator):  # type: ignore[misc]
             Row numbers, increasing.
         """
         samples = _num_samples(X)
-        if not isinstance(self.n_splits, int | np.integer) or not 2 <= self.n_splits <= samples:
+        if not 2 <= self.n_splits <= samples:
             raise ValueError(
                 f"n_splits={self.n_splits!r} must be an int of at least 2 and at most the {samples} rows there are."
             )

@@ -1,11 +1,12 @@
 """Nested cross-validation: the score of the choosing, not of the chosen.
 
 The best of many cross-validated scores is too good, since the folds that judged also chose. Nested, every outer fold is
-held out from all of it: the search runs on the other rows, and what it chose is scored on the fold. The mean is an honest
-score of "search, then fit" on a little less than n rows; the choices of the folds tell how settled the choice is.
+held out from all of it: the search runs on the other rows, and what it chose is scored on the fold. The mean is an
+honest score of "search, then fit" on a little less than n rows; the choices of the folds tell how settled the choice
+is.
 
-Cost: a search for each outer fold, and where the learner knows its folds (`tutelage.fold_paths`) that is little more than
-a fit for each. It fails to judge the one candidate that the search on all rows chose: it judges the procedure.
+Cost: a search for each outer fold, and where the learner knows its folds (`tutelage.fold_paths`) that is little more
+than a fit for each. It fails to judge the one candidate that the search on all rows chose: it judges the procedure.
 
 >>> import numpy as np
 >>> from tutelage import GridSearchCV, Ridge

@@ -1,8 +1,8 @@
 """Search that learns from its own trials, by Optuna (an optional extra: pip install 'tutelage[optuna]').
 
 Each candidate is proposed in the light of those before it (by default by a tree-structured Parzen estimator: draw where
-good candidates are dense and bad ones thin), scored by cross-validation as in the other searches, and told back. It needs
-fewer candidates than a random search where each is dear, and nothing where a grid costs no more than a fit.
+good candidates are dense and bad ones thin), scored by cross-validation as in the other searches, and told back. It
+needs fewer candidates than a random search where each is dear, and nothing where a grid costs no more than a fit.
 
 A parameter's place is one of Optuna's distributions, a list of choices, or a `tutelage.parameters` range, such as those
 that the learners of this library declare (``Ridge.search_space()``); without any, these are searched.
@@ -53,7 +53,7 @@ def distribution(place: Any) -> Any:
 
 def _optuna() -> Any:
     try:
-        import optuna
+        import optuna  # type: ignore[import-not-found, unused-ignore]
     except ImportError:
         raise ImportError(
             "OptunaSearch needs Optuna, which is not installed; run pip install 'tutelage[optuna]', or use "

@@ -6,8 +6,8 @@ n_permutations + 1 that are equally likely to be the largest:
     p = (1 + number of shuffles that score at least as much) / (1 + n_permutations)
 
 is at most a by chance with probability at most a (Ojala and Garriga 2010, test 1). Cost: so many cross-validations,
-each for the price of a fit where the learner knows its folds. It fails where rows depend on each other: pass ``groups``,
-within which targets are shuffled.
+each for the price of a fit where the learner knows its folds. It fails where rows depend on each other: pass
+``groups``, within which targets are shuffled.
 
 >>> import numpy as np
 >>> from tutelage import Ridge

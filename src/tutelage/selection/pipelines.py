@@ -105,7 +105,7 @@ def _walk(
 
 def _stacked(made: Any, held: Any) -> Any:
     if sparse.issparse(made):
-        return sparse.vstack([made, held], format="csr")
+        return sparse.vstack([made, held], format="csr")  # type: ignore[call-overload, unused-ignore]
     if not isinstance(made, np.ndarray):
         raise NoFoldPath  # frames keep their names in the refitted model
     return np.concatenate([made, held])

@@ -16,6 +16,7 @@ array([0., 1., 2., 3., 4., 5.])
 from __future__ import annotations
 
 import warnings
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -38,9 +39,9 @@ if TYPE_CHECKING:
 
 # Methods whose columns are classes, and what stands in the column of a class that a fold did not know.
 BY_CLASS = {
-    "decision_function": lambda kind: np.finfo(kind).min,
-    "predict_log_proba": lambda kind: np.finfo(kind).min,
-    "predict_proba": lambda kind: 0,  # noqa: ARG005
+    "decision_function": "least",
+    "predict_log_proba": "least",
+    "predict_proba": "zero",
 }
 ADVICE = "To fix this, use a cross-validation technique resulting in properly stratified folds"
 
@@ -107,11 +108,11 @@ def cross_val_predict(
     back = np.empty(len(places), dtype=np.intp)
     back[places] = np.arange(len(places))
     if sparse.issparse(each[0]):
-        return sparse.vstack(each, format=each[0].format)[back]
+        return sparse.vstack(each, format="csr")[back]
     if encode and isinstance(each[0], list):  # a list of outputs, each with classes of its own
         return [np.concatenate([fold[output] for fold in each])[back] for output in range(y.shape[1])]
     if isinstance(each[0], list):
-        return [one for _, one in sorted(zip(places.tolist(), sum(each, []), strict=True), key=lambda pair: pair[0])]
+        return [one for _, one in sorted(zip(places.tolist(), chain(*each), strict=True), key=lambda pair: pair[0])]
     return np.concatenate(each)[back]
 
 
@@ -165,22 +166,23 @@ def _spread(known: Any, predictions: Any, classes: int, method: str) -> Any:
     if len(known) == classes:
         return predictions
     warnings.warn(
-        f"Number of classes in training fold ({len(known)}) does not match total number of classes ({classes}). Results "
-        f"may not be appropriate for your use case. {ADVICE}",
+        f"Number of classes in training fold ({len(known)}) does not match total number of classes ({classes}). "
+        f"Results may not be appropriate for your use case. {ADVICE}",
         RuntimeWarning,
         stacklevel=3,
     )
     if method == "decision_function":
         if predictions.ndim == 2 and predictions.shape[1] != len(known):
             raise ValueError(
-                f"Output shape {predictions.shape} of {method} does not match number of classes ({len(known)}) in fold. "
-                "Irregular decision_function outputs are not currently supported by cross_val_predict"
+                f"Output shape {predictions.shape} of {method} does not match number of classes ({len(known)}) in "
+                "fold. Irregular decision_function outputs are not currently supported by cross_val_predict"
             )
         if len(known) <= 2:
             raise ValueError(
                 f"Only {len(known)} class/es in training fold, but {classes} in overall dataset. This is not supported "
                 f"for decision_function with imbalanced folds. {ADVICE}"
             )
-    whole = np.full((len(predictions), classes), BY_CLASS[method](predictions.dtype), dtype=predictions.dtype)
+    missing = np.finfo(predictions.dtype).min if BY_CLASS[method] == "least" else 0
+    whole = np.full((len(predictions), classes), missing, dtype=predictions.dtype)
     whole[:, known] = predictions
     return whole

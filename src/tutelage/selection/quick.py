@@ -96,7 +96,8 @@ def quick_scores(scoring: Scoring, estimator: Any) -> Callable[[Any, Any], list[
         if any(column is None for column in columns.values()):
             return None
         return [
-            dict(zip(columns, row, strict=True)) for row in zip(*(c.tolist() for c in columns.values()), strict=True)
+            dict(zip(columns, row, strict=True))
+            for row in zip(*(np.asarray(c).tolist() for c in columns.values()), strict=True)
         ]
 
     return several

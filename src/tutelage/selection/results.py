@@ -54,8 +54,7 @@ def as_table(
     flat = [outcome for row in outcomes for outcome in row]
     for name in ("fit_time", "score_time"):
         _describe(table, name, np.array([getattr(one, name) for one in flat], dtype=np.float64).reshape(shape))
-    for name, column in parameter_columns(candidates):
-        table[name] = column
+    table.update(parameter_columns(candidates))
     table["params"] = list(candidates)
     train = by_name([one.train for one in flat]) if train_score else {}
     for name, values in by_name([one.test for one in flat]).items():
@@ -69,8 +68,7 @@ def as_table(
 
 def _describe(table: dict[str, Any], name: str, values: Any, *, splits: bool = False) -> None:
     if splits:
-        for fold, column in enumerate(values.T):
-            table[f"split{fold}_{name}"] = column
+        table.update({f"split{fold}_{name}": column for fold, column in enumerate(values.T)})
     table[f"mean_{name}"] = values.mean(axis=1)
     if splits and not np.isfinite(table[f"mean_{name}"]).all():
         warnings.warn(

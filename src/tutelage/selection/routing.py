@@ -24,8 +24,8 @@ def check_groups(groups: Any) -> None:
     if groups is not None and _routing_enabled():
         raise ValueError(
             "`groups` can only be passed if metadata routing is not enabled via "
-            "`sklearn.set_config(enable_metadata_routing=True)`. When routing is enabled, pass `groups` alongside other "
-            "metadata via the `params` argument instead."
+            "`sklearn.set_config(enable_metadata_routing=True)`. When routing is enabled, pass `groups` alongside "
+            "other metadata via the `params` argument instead."
         )
 
 

@@ -11,7 +11,7 @@ import warnings
 from inspect import signature
 from typing import Any
 
-from sklearn.metrics import check_scoring
+from sklearn.metrics import check_scoring, get_scorer
 from sklearn.metrics._scorer import _check_multimetric_scoring, _MultimetricScorer
 
 
@@ -33,10 +33,34 @@ def find_scorers(search: Any) -> tuple[Any, Any]:
     if callable(search.scoring):
         return search.scoring, "score"
     if search.scoring is None or isinstance(search.scoring, str):
+        check_can_be_scored(search.estimator, search.scoring)
         return check_scoring(search.estimator, search.scoring), "score"
     scorers = _check_multimetric_scoring(search.estimator, search.scoring)
     check_refit(search.refit, scorers)
     return _MultimetricScorer(scorers=scorers, raise_exc=search.error_score == "raise"), search.refit
+
+
+def check_can_be_scored(estimator: Any, scoring: Any) -> None:
+    """Raise an error for a score, given by its name, that needs a method which the estimator surely lacks.
+
+    Examples
+    --------
+    >>> from tutelage import RidgeClassifier
+    >>> check_can_be_scored(RidgeClassifier(), "neg_log_loss")
+    Traceback (most recent call last):
+    ...
+    ValueError: scoring='neg_log_loss' needs predict_proba, which RidgeClassifier does not have; choose another score,
+    or an estimator that has it.
+    """
+    if not isinstance(scoring, str):
+        return
+    wanted = getattr(get_scorer(scoring), "_response_method", "predict")
+    methods = [wanted] if isinstance(wanted, str) else list(wanted)
+    if hasattr(estimator, "predict") and not any(hasattr(estimator, method) for method in methods):
+        raise ValueError(
+            f"scoring={scoring!r} needs {' or '.join(methods)}, which {type(estimator).__name__} does not have; choose "
+            "another score, or an estimator that has it."
+        )
 
 
 def scorers_take_weights(search: Any) -> bool:

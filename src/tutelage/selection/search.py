@@ -1,4 +1,5 @@
-"""Search: every candidate of a grid, or some drawn at random, scored by cross-validation; the best is fitted on all rows.
+"""Search: every candidate of a grid, or some drawn at random, scored by cross-validation; the best is fitted on all
+rows.
 
     best = argmax over candidates of   mean over folds of   score of the candidate on the rows held out
 
@@ -10,8 +11,8 @@ Beyond scikit-learn's: ``time_limit`` ends the search between two candidates, ``
 interrupted search goes on, ``progress`` tells the time left (on a terminal by itself), a failing candidate keeps its
 reason in ``failures``, and after Ctrl-C ``cv_results_``, ``best_params_`` and the checkpoint hold what was done.
 
-Cost: candidates * folds fits where the learner has no algebra. It fails as all choosing does: ``best_score_`` is the best
-of many noisy numbers and so too high; score the choice itself by `nested_score`.
+Cost: candidates * folds fits where the learner has no algebra. It fails as all choosing does: ``best_score_`` is the
+best of many noisy numbers and so too high; score the choice itself by `nested_score`.
 
 >>> import numpy as np
 >>> from tutelage import Ridge
@@ -26,15 +27,13 @@ from __future__ import annotations
 
 import time
 import warnings
-from collections.abc import Callable, Mapping  # noqa: TC003 - parameters' hints are read at run time
+from collections.abc import Callable
 from dataclasses import dataclass
-from numbers import Integral
-from pathlib import Path  # noqa: TC003
-from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Self
 
 import numpy as np
 from sklearn.base import MetaEstimatorMixin, clone, is_classifier
-from sklearn.exceptions import NotFittedError
 from sklearn.metrics._scorer import _MultimetricScorer
 from sklearn.model_selection import ParameterGrid, ParameterSampler, check_cv
 from sklearn.utils import Bunch, indexable
@@ -49,11 +48,11 @@ from sklearn.utils.validation import _check_method_params, check_is_fitted
 
 from tutelage.base import Estimator
 from tutelage.linear.callbacks import CallbackSupport, with_callbacks
-from tutelage.parameters import AnyArray, Count, Has, Positive, RandomState, Splits, Verbosity, fitted, parameter
+from tutelage.parameters import Count, Has, Positive, RandomState, Splits, Verbosity, fitted, parameter
 from tutelage.selection.checkpoint import Checkpoint, fingerprint
 from tutelage.selection.engine import Watch, Workers, evaluate
-from tutelage.selection.fitting import Outcome, Scoring, check_error_score, insert_error_scores, tell_of_failures
 from tutelage.selection.fitted_search import FittedSearch
+from tutelage.selection.fitting import Outcome, Scoring, check_error_score, insert_error_scores, tell_of_failures
 from tutelage.selection.progress import Progress
 from tutelage.selection.results import as_table
 from tutelage.selection.scorers import find_scorers, scorers_take_weights
@@ -85,7 +84,7 @@ class Failure:
         return f"{self.params} failed in fold {self.fold}: {self.reason.strip().splitlines()[-1]}"
 
 
-class BaseSearch(FittedSearch, CallbackSupport, MetaEstimatorMixin, Estimator):  # type: ignore[misc]
+class BaseSearch(FittedSearch, CallbackSupport, MetaEstimatorMixin, Estimator):  # type: ignore[misc, override]
     """What all searches share: they score candidates by cross-validation and fit the best on all rows."""
 
     estimator: Annotated[Any, Has("fit"), "What is searched; it is cloned."] = parameter(kw_only=False)
@@ -198,7 +197,7 @@ class BaseSearch(FittedSearch, CallbackSupport, MetaEstimatorMixin, Estimator): 
         results = self.cv_results_
         if callable(self.refit):
             self.best_index_ = self.refit(results)
-            if not isinstance(self.best_index_, Integral):
+            if not isinstance(self.best_index_, int | np.integer):
                 raise TypeError(f"best_index_ returned is not an integer, found {self.best_index_!r} from refit.")
             if not 0 <= self.best_index_ < len(results["params"]):
                 raise IndexError(
@@ -406,8 +405,8 @@ class Rounds:
         search, flat = self.search, [outcome for row in found for outcome in row]
         if len(found) < len(new) and not self.interrupted:
             warnings.warn(
-                f"time_limit={search.time_limit} ended the search after {len(found)} of {len(new)} candidates; the best "
-                "is the best of these.",
+                f"time_limit={search.time_limit} ended the search after {len(found)} of {len(new)} candidates; the "
+                "best is the best of these.",
                 UserWarning,
                 stacklevel=4,
             )
@@ -418,7 +417,7 @@ class Rounds:
         self.rows.extend(found)
         for name, values in more.items():
             self.more.setdefault(name, []).extend(values[: len(found)])
-        search._failures = [
+        search._failures = [  # noqa: SLF001 - of the same chapter
             Failure(candidate, fold, outcome.error)
             for candidate, row in zip(self.candidates, self.rows, strict=True)
             for fold, outcome in enumerate(row)

@@ -3,13 +3,14 @@
     forward     S <- S + argmax over j not in S of   cross-validated score of the columns S + j
     backward    S <- S - argmax over j in S of       cross-validated score of the columns S - j
 
-`SequentialFeatureSelector` is scikit-learn's class of this name, for any estimator: a step of d candidates and k folds is
-d k fits. For least squares and ridge no candidate is fitted at all (`tutelage.selection.squared_subsets`), and for logistic
-regression of two classes all candidates of a step are fitted at once (`tutelage.selection.logistic_subsets`); the scores
-are those of refitting. ``screen`` first takes the candidates of the largest score statistic, and fits only these.
+`SequentialFeatureSelector` is scikit-learn's class of this name, for any estimator: a step of d candidates and k folds
+is d k fits. For least squares and ridge no candidate is fitted at all (`tutelage.selection.squared_subsets`), and for
+logistic regression of two classes all candidates of a step are fitted at once (`tutelage.selection.logistic_subsets`);
+the scores are those of refitting. ``screen`` first takes the candidates of the largest score statistic, and fits only
+these.
 
-It fails as greedy choices do: two columns that are worth much together and nothing alone are not found by adding. And the
-score of the chosen set is too good; put the selector into a pipeline and cross-validate that.
+It fails as greedy choices do: two columns that are worth much together and nothing alone are not found by adding. And
+the score of the chosen set is too good; put the selector into a pipeline and cross-validate that.
 
 >>> import numpy as np
 >>> from tutelage import LinearRegression
@@ -22,8 +23,7 @@ array([1, 4])
 from __future__ import annotations
 
 import math
-from collections.abc import Callable  # noqa: TC003 - parameters' hints are read at run time
-from numbers import Integral
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
 
 import numpy as np
@@ -144,14 +144,14 @@ class SequentialFeatureSelector(SelectorMixin, MetaEstimatorMixin, Estimator):  
         wanted: Any = self.n_features_to_select
         if isinstance(wanted, str):
             return columns - 1 if self.tol is not None else columns // 2
-        if isinstance(wanted, Integral):
+        if isinstance(wanted, int | np.integer):
             if wanted >= columns:
                 raise ValueError(f"n_features_to_select must be < n_features, found {wanted} of {columns}.")
             return int(wanted)
         return int(columns * wanted)
 
     def _quick(self, X: Any, y: Any, splitter: Any) -> SquaredSubsets | LogisticSubsets | None:
-        """Find the way that fits all candidates of a step at once, if there is one for this estimator and these rows."""
+        """Find the way that fits all candidates of a step at once, if there is one for these rows."""
         model = self.estimator
         self._order: list[int] = []
         if is_sparse(X) or y is None or np.ndim(y) != 1 or not knows_folds(model) or X.dtype.kind != "f":

@@ -8,9 +8,9 @@ What the rows are decides how they may be split: at random (`KFold`, `hold_out`)
     BlockedTimeSplit     blocks of consecutive rows, with a gap around each that nothing sees
     BootstrapSplit       n rows drawn with repetition; those never drawn are held out (about 0.368 n of them)
 
-Rows that follow each other in time resemble each other, and a random fold has the neighbours of its rows in the training
-set. A block has only two ends, and a gap of h rows at each (Chu and Marron 1991; Burman, Chow and Nolan 1994: h-block)
-leaves nothing to remember. ``future=False`` trains on what came before only, as a forecast must.
+Rows that follow each other in time resemble each other, and a random fold has the neighbours of its rows in the
+training set. A block has only two ends, and a gap of h rows at each (Chu and Marron 1991; Burman, Chow and Nolan 1994:
+h-block) leaves nothing to remember. ``future=False`` trains on what came before only, as a forecast must.
 
 >>> import numpy as np
 >>> for train, test in BlockedTimeSplit(3, gap=1).split(np.zeros(9)):
@@ -22,6 +22,7 @@ leaves nothing to remember. ``future=False`` trains on what came before only, as
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -221,16 +222,16 @@ class BlockedTimeSplit(BaseCrossValidator):  # type: ignore[misc]
             Row numbers, increasing.
         """
         samples = _num_samples(X)
-        if not isinstance(self.n_splits, int | np.integer) or self.n_splits < 2 - (not self.future):
+        if self.n_splits < 2 - (not self.future):
             raise ValueError(f"n_splits must be an int of at least {2 - (not self.future)}, found {self.n_splits!r}.")
-        if not isinstance(self.gap, int | np.integer) or self.gap < 0:
+        if self.gap < 0:
             raise ValueError(f"gap must be an int of at least 0, found {self.gap!r}.")
         blocks = self.n_splits + (not self.future)
         if blocks > samples:
             raise ValueError(f"{samples} rows cannot make {blocks} blocks; ask for fewer by n_splits.")
         ends = np.linspace(0, samples, blocks + 1).round().astype(np.intp)
         rows = np.arange(samples)
-        for first, last in list(zip(ends[:-1], ends[1:], strict=True))[int(not self.future) :]:
+        for first, last in list(pairwise(ends))[int(not self.future) :]:
             seen = rows < first - self.gap
             if self.future:
                 seen |= rows >= last + self.gap

@@ -1,13 +1,14 @@
 """Subsets of columns under squared loss: every candidate of a step from products that are made once.
 
-For each fold keep G = X'X and c = X'y of its training rows (centred) and the same of its held-out rows, T, t and q = y'y,
-about the training means. The fit to the columns S solves G_SS w = c_S, and its squared error on the held-out rows is
+For each fold keep G = X'X and c = X'y of its training rows (centred) and the same of its held-out rows, T, t and q =
+y'y, about the training means. The fit to the columns S solves G_SS w = c_S, and its squared error on the held-out rows
+is
 
     q - 2 w't_S + w'T_SS w.
 
 Adding column j: with A = G_SS^-1 G_Sj the bordered system has w_j = (c_j - A'c_S) / (G_jj - A'G_Sj), and w_S moves by
--A w_j. Taking j away: with K = G_SS^-1, w moves by -K_j w_j / K_jj. So all candidates of a step cost s^2 d for each fold,
-and no row is read again.
+-A w_j. Taking j away: with K = G_SS^-1, w moves by -K_j w_j / K_jj. So all candidates of a step cost s^2 d for each
+fold, and no row is read again.
 
 Cost: one pass for the products (n d^2). It fails where a column is a combination of others: that candidate is refitted.
 """
@@ -82,12 +83,14 @@ class SquaredSubsets:
     def forward(self, chosen: Any, candidates: Any) -> Floats:
         """Score the chosen columns with each candidate added: the mean over folds; NaN where it must be refitted."""
         with serial_blas():
-            return np.mean([self._add(part, chosen, candidates) for part in self.parts], axis=0)
+            made: Floats = np.mean([self._add(part, chosen, candidates) for part in self.parts], axis=0)
+        return made
 
     def backward(self, chosen: Any) -> Floats:
         """Score the chosen columns with each of them taken away: the mean over folds."""
         with serial_blas():
-            return np.mean([self._take(part, chosen) for part in self.parts], axis=0)
+            made: Floats = np.mean([self._take(part, chosen) for part in self.parts], axis=0)
+        return made
 
     def statistics(self, chosen: Any, candidates: Any) -> Floats:
         """Give what each candidate would take off the squared error of the training rows, summed over folds."""

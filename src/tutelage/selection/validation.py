@@ -5,9 +5,9 @@
 The mean over folds estimates what the model of n (1 - 1/k) rows will score; its spread over folds tells less than it
 seems, since the training sets overlap (`tutelage.evaluation` has intervals that know).
 
-`cross_validate` and `cross_val_score` are scikit-learn's functions of these names, for any estimator. For a learner that
-knows its folds (`tutelage.fold_paths`) no fold is refitted: ridge and least squares solve the folds from moments that
-add up, logistic regression starts every fold at the fit of all rows, naive Bayes and discriminants add counts. The
+`cross_validate` and `cross_val_score` are scikit-learn's functions of these names, for any estimator. For a learner
+that knows its folds (`tutelage.fold_paths`) no fold is refitted: ridge and least squares solve the folds from moments
+that add up, logistic regression starts every fold at the fit of all rows, naive Bayes and discriminants add counts. The
 numbers are the same.
 
 It fails where rows of one group lie in several folds (pass ``groups``, or `tutelage.selection.BlockedTimeSplit` for
@@ -35,10 +35,12 @@ from sklearn.utils import indexable
 from tutelage.selection.engine import Workers, evaluate
 from tutelage.selection.fitting import Scoring, by_name, check_error_score, insert_error_scores, tell_of_failures
 from tutelage.selection.routing import check_groups, routed
+from tutelage.selection.scorers import check_can_be_scored
 
 
 def check_scoring_for(estimator: Any, scoring: Any, *, raise_exc: bool = True) -> Any:
     """Find the scorer that ``scoring`` means, as scikit-learn does."""
+    check_can_be_scored(estimator, scoring)
     return check_scoring(estimator, scoring=scoring, raise_exc=raise_exc)
 
 
@@ -59,7 +61,7 @@ def check_call(owner: str, **parameters: Any) -> None:
         "n_jobs": (lambda value: value is None or isinstance(value, Integral), "an instance of 'int' or None"),
         "error_score": (lambda value: isinstance(value, Real) or value == "raise", "a str among {'raise'} or a float"),
         "n_permutations": (
-            lambda value: isinstance(value, Integral) and value >= 1,
+            lambda value: isinstance(value, int | np.integer) and value >= 1,
             "an int in the range [1, inf)",
         ),
         "param_name": (lambda value: isinstance(value, str), "an instance of 'str'"),

@@ -10,8 +10,8 @@ row by row and exactly. For zero-one loss let m be the class predicted most ofte
     share of wrong predictions  =  [m != y]  +  share that differs from m, where m = y
                                              -  share that is right,       where m != y
 
-so the variance of a row that is right on the mean costs, and that of a row that is wrong on the mean pays. What is called
-bias holds the noise of the targets too: no model can tell them apart without rows that repeat.
+so the variance of a row that is right on the mean costs, and that of a row that is wrong on the mean pays. What is
+called bias holds the noise of the targets too: no model can tell them apart without rows that repeat.
 
 Cost: a fit for each sample. It fails to be about n rows: a bootstrap sample has 0.632 n different ones.
 
@@ -70,7 +70,10 @@ class BiasVariance:
     rows: Floats
 
     def __str__(self) -> str:
-        return f"Of the {self.kind} loss {self.loss:.4g}, {self.bias:.4g} is bias and noise, and {self.variance:.4g} variance."
+        return (
+            f"Of the {self.kind} loss {self.loss:.4g}, {self.bias:.4g} is bias and noise, and {self.variance:.4g} is "
+            "variance."
+        )
 
     def plot(self, ax: Any = None) -> Any:
         """Draw the parts as bars that add up to the loss.
@@ -153,4 +156,5 @@ def bias_variance(
         bias = (told - table.mean(axis=0)) ** 2
         kind = "squared"
     rows = np.column_stack([loss, bias, loss - bias])
-    return BiasVariance(kind, *(float(part) for part in rows.mean(axis=0)), rows)
+    parts = rows.mean(axis=0)
+    return BiasVariance(kind, float(parts[0]), float(parts[1]), float(parts[2]), rows)
