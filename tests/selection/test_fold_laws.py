@@ -306,14 +306,14 @@ def test_a_user_learner_joins_by_the_same_method() -> None:
         def __init__(self, shift: float = 0.0) -> None:
             self.shift = shift
 
-        def fit(self, X: Any, y: Any) -> Any:
+        def fit(self, X: Any, y: Any) -> Any:  # noqa: ARG002
             self.mean_ = np.mean(y) + self.shift
             return self
 
         def predict(self, X: Any) -> Any:
             return np.full(len(X), self.mean_)
 
-        def fold_paths(self, X: Any, y: Any, folds: Any, grid: Any, sample_weight: Any = None) -> Any:
+        def fold_paths(self, X: Any, y: Any, folds: Any, grid: Any, sample_weight: Any = None) -> Any:  # noqa: ARG002
             if sample_weight is not None:
                 raise NoFoldPath
             type(self).asked += 1

@@ -43,7 +43,7 @@ class Recording(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.fail = fail
         self.interrupt = interrupt
 
-    def fit(self, X: Any, y: Any) -> Recording:
+    def fit(self, X: Any, y: Any) -> Recording:  # noqa: ARG002
         self.fits.append(self.level)
         if self.interrupt:
             raise KeyboardInterrupt
@@ -68,7 +68,7 @@ def test_any_estimator_is_searched_as_scikit_learn_does() -> None:
     assert ours.cv_results_.keys() == theirs.cv_results_.keys()
     for name, column in theirs.cv_results_.items():
         if "time" not in name:
-            assert np.array_equal(np.ma.getdata(ours.cv_results_[name]), np.ma.getdata(column)), name
+            assert np.asanyarray(ours.cv_results_[name]).tolist() == np.asanyarray(column).tolist(), name
     assert ours.best_params_ == theirs.best_params_
     assert np.array_equal(ours.predict(X), theirs.predict(X))
 
@@ -86,8 +86,8 @@ def test_jobs_change_nothing(jobs: int) -> None:
 
 def test_a_failing_candidate_keeps_its_reason_and_the_search_goes_on() -> None:
     search = t.GridSearchCV(Recording(), {"fail": [True, False]}, cv=3)
-    with pytest.warns(FitFailedWarning, match="3 fits failed out of a total of 6"), warnings.catch_warnings():
-        warnings.filterwarnings("ignore", "One or more of the test scores")
+    warnings.filterwarnings("ignore", "One or more of the test scores")
+    with pytest.warns(FitFailedWarning, match="3 fits failed out of a total of 6"):
         search.fit(X, y)
     assert search.best_params_ == {"fail": False}
     assert [(failure.params, failure.fold) for failure in search.failures] == [({"fail": True}, k) for k in range(3)]
@@ -96,8 +96,8 @@ def test_a_failing_candidate_keeps_its_reason_and_the_search_goes_on() -> None:
 
 def test_a_candidate_that_fails_among_fast_ones_fails_alone() -> None:
     search = t.GridSearchCV(t.KNeighborsClassifier(), {"n_neighbors": [1, 10_000]}, cv=3)
-    with pytest.warns(UserWarning, match="n_neighbors = 10000"), warnings.catch_warnings():
-        warnings.filterwarnings("ignore", "One or more of the test scores")
+    warnings.filterwarnings("ignore", "One or more of the test scores")
+    with pytest.warns(UserWarning, match="n_neighbors = 10000"):
         search.fit(X, y)
     assert np.isnan(search.cv_results_["mean_test_score"]).tolist() == [False, True]
     assert search.best_params_ == {"n_neighbors": 1}
@@ -213,7 +213,7 @@ def test_progress_is_silent_off_a_terminal_and_tells_the_time_left_on_one(capsys
 def test_what_is_known_is_not_computed() -> None:
     known = {0: [Outcome(test=0.25)] * 2}
     folds = [(np.arange(100), np.arange(100, 150)), (np.arange(50, 150), np.arange(50))]
-    words = Scoring(lambda model, X, y: model.level)
+    words = Scoring(lambda model, X, y: model.level)  # noqa: ARG005
     table = evaluate(Recording(), X, y, folds, [{"level": 1.0}, {"level": 2.0}], words, watch=Watch(known=known))
     assert [[outcome.test for outcome in row] for row in table] == [[0.25, 0.25], [2.0, 2.0]]
     assert Recording.fits == [2.0, 2.0]
