@@ -111,7 +111,7 @@ def test_what_cannot_be_split_is_an_error() -> None:
         t.hold_out(4, stratify=[0, 0, 0])
 
 
-@given(rows=st.integers(12, 100), blocks=st.integers(2, 4), gap=st.integers(0, 2), future=st.booleans())
+@given(rows=st.integers(20, 100), blocks=st.integers(2, 4), gap=st.integers(0, 2), future=st.booleans())
 @settings(max_examples=60, deadline=None)
 def test_blocks_of_time_keep_their_distance(rows: int, blocks: int, gap: int, future: bool) -> None:
     splits = list(t.BlockedTimeSplit(blocks, gap=gap, future=future).split(np.zeros(rows)))

@@ -155,6 +155,6 @@ def bias_variance(
         loss = ((table - told) ** 2).mean(axis=0)
         bias = (told - table.mean(axis=0)) ** 2
         kind = "squared"
-    rows = np.column_stack([loss, bias, loss - bias])
+    rows = np.column_stack([loss, bias, table.var(axis=0) if kind == "squared" else loss - bias])
     parts = rows.mean(axis=0)
     return BiasVariance(kind, float(parts[0]), float(parts[1]), float(parts[2]), rows)

@@ -144,10 +144,11 @@ def _parts(X: Any, shares: Sequence[float], stratify: Any, groups: Any, random_s
 
 def _one_label(stratify: Any, parts: int) -> Any:
     names, codes = np.unique(np.asarray(stratify), return_inverse=True)
-    rare = np.bincount(codes).min(initial=0)
-    if rare < parts:
+    sizes = np.bincount(codes)
+    rare = int(sizes.argmin())
+    if sizes[rare] < parts:
         raise ValueError(
-            f"stratify has a class of {rare} rows, {names[np.bincount(codes).argmin()]!r}, which cannot be in each of "
+            f"stratify has a class of {sizes[rare]} rows, {names[rare].item()!r}, which cannot be in each of "
             f"{parts} parts; join it with another class."
         )
     return np.eye(len(names))[codes]
