@@ -85,6 +85,12 @@ class _NeighbourPath(FoldPath):
         return np.stack([self.model(candidate).predict(self.asked) for candidate in range(len(self.makers))])
 
 
+def _nested(model: Any) -> bool:
+    """Whether the k nearest are the first k of the K nearest, for rows that can be taken by their numbers."""
+    plain = isinstance(model.metric, str) and model.metric not in {"precomputed", "edit", "gower"}
+    return plain and model.algorithm != "approximate"
+
+
 def neighbour_fold_paths(
     model: Any, X: Any, y: Any, folds: Sequence[tuple[Rows, Rows]], grid: Sequence[dict[str, Any]], weight: Any
 ) -> Iterator[FoldPath | None]:
@@ -109,9 +115,7 @@ def neighbour_fold_paths(
         One for each fold.
     """
     groups = grouped(model, grid, "n_neighbors", "weights")
-    odd = any(not isinstance(group.model.metric, str) or group.model.metric in {"precomputed", "edit", "gower"}
-              for group in groups)  # fmt: skip
-    if weight is not None or odd:
+    if weight is not None or not all(_nested(group.model) for group in groups):
         raise NoFoldPath
 
     def walk() -> Iterator[FoldPath | None]:
