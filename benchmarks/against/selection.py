@@ -1,8 +1,9 @@
 """Selection against scikit-learn's: ``python -m benchmarks.against.selection [NAME ...] [--rounds N] [--jobs N]``.
 
 The same folds, grids and scores, ours and theirs in turn; theirs with n_jobs=2 (or --jobs), and with the learners of
-scikit-learn-intelex where they are installed. Each case checks that the scores are equal within its tolerance, and tells
-the least time of each, by the clock, and the ratio to the faster of the others. Classes and targets are made from a seed.
+scikit-learn-intelex where they are installed. Each case checks that the scores are equal within its tolerance, and
+tells the least time of each, by the clock, and the ratio to the faster of the others. Classes and targets are made from
+a seed.
 """
 
 from __future__ import annotations

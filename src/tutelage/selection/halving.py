@@ -120,7 +120,8 @@ class BaseHalving(BaseSearch):
             self.max_resources_ = self._rows
         if self.min_resources_ > self.max_resources_:
             raise ValueError(
-                f"min_resources_={self.min_resources_} is greater than max_resources_={self.max_resources_}."
+                f"min_resources_={self.min_resources_} is greater than max_resources_={self.max_resources_}. "
+                f"X has n_samples={self._rows}; give more rows, or smaller min_resources."
             )
         if self.min_resources_ == 0:
             raise ValueError(f"min_resources_={self.min_resources_}: you might have passed an empty dataset X.")

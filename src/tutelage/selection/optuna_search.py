@@ -99,12 +99,22 @@ class OptunaSearch(BaseSearch):
 
         study = optuna.create_study(direction="maximize", sampler=sampler)
         rounds = run.__self__
+        level = None
+        if rounds.context is not None:
+            level = rounds.context.subcontext(task_name="search", max_subtasks=self.n_iter)
+            level.call_on_fit_task_begin(estimator=self)
         metric = self.refit if isinstance(self.refit, str) else "score"
         for number in range(self.n_iter):
             if number and time.monotonic() > rounds.deadline:
                 break
             trial = study.ask(space)
-            table = run([dict(trial.params)])
+            inner = None
+            if level is not None:
+                inner = level.subcontext(task_name="trial", max_subtasks=self.n_splits_)
+                inner.call_on_fit_task_begin(estimator=self)
+            table = run([dict(trial.params)], level=inner)
+            if inner is not None:
+                inner.call_on_fit_task_end(estimator=self)
             if rounds.interrupted:
                 break
             score = float(table[f"mean_test_{metric}"][-1])
@@ -112,3 +122,5 @@ class OptunaSearch(BaseSearch):
                 study.tell(trial, state=optuna.trial.TrialState.FAIL)
             else:
                 study.tell(trial, score)
+        if level is not None:
+            level.call_on_fit_task_end(estimator=self)

@@ -235,7 +235,7 @@ class BaseSearch(FittedSearch, CallbackSupport, MetaEstimatorMixin, Estimator): 
     # ---- scikit-learn's callbacks ----
 
     def _begin(self, X: Any, y: Any, weight: Any) -> Any:
-        if not getattr(self, "_skl_callbacks", None) and not hasattr(self, "_parent_callback_ctx"):
+        if not getattr(self, "_skl_callbacks", None):
             return None
         context = self._init_callback_context(max_subtasks=1 + (self.refit is not False))
         return context.call_on_fit_task_begin(estimator=self, X=X, y=y, metadata=_metadata(weight))
@@ -362,7 +362,7 @@ class Rounds:
             )
         if not new or not folds:
             raise ValueError("No fits were performed. Was the CV iterator empty? Were there no candidates?")
-        own = level is None and self.context is not None
+        own = level is None and self.context is not None and not self.rows  # later rounds bring their own
         if own:
             level = self.context.subcontext(
                 task_name="search", max_subtasks=len(new) * len(folds), sequential_subtasks=False

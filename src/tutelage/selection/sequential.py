@@ -154,7 +154,10 @@ class SequentialFeatureSelector(SelectorMixin, MetaEstimatorMixin, Estimator):  
         """Find the way that fits all candidates of a step at once, if there is one for these rows."""
         model = self.estimator
         self._order: list[int] = []
-        if is_sparse(X) or y is None or np.ndim(y) != 1 or not knows_folds(model) or X.dtype.kind != "f":
+        if is_sparse(X) or y is None or not knows_folds(model) or X.dtype.kind != "f":
+            return None
+        y = np.asarray(y)
+        if y.ndim != 1:
             return None
         try:
             model.check_parameters()
