@@ -5,6 +5,8 @@ from __future__ import annotations
 import io
 import json
 import pickle
+import subprocess
+import sys
 import warnings
 from typing import TYPE_CHECKING, Any
 
@@ -152,6 +154,28 @@ def test_a_search_goes_on_from_its_file(tmp_path: Path) -> None:
     more = t.GridSearchCV(Recording(), {"level": [5.0, 6.0, 7.0]}, cv=3, refit=False, checkpoint=place).fit(X, y)
     assert Recording.fits[6:] == [7.0] * 3  # only the new one
     assert np.array_equal(more.cv_results_["mean_test_score"][:2], first.cv_results_["mean_test_score"])
+
+
+def test_a_search_goes_on_in_another_process(tmp_path: Path) -> None:
+    place = tmp_path / "search.json"
+    code = f"""
+import numpy as np
+from sklearn.tree import DecisionTreeClassifier
+from tutelage import GridSearchCV
+def own(model, X, y):
+    return model.score(X, y)
+X, y = np.arange(40.0)[:, None], np.arange(40) % 3
+model, grid = DecisionTreeClassifier(random_state=0), {{"max_depth": [1, 2]}}
+GridSearchCV(model, grid, scoring=own, checkpoint={str(place)!r}).fit(X, y)
+"""
+    first, second = (_run(code, place) for _ in range(2))
+    assert first == second
+
+
+def _run(code: str, place: Path) -> str:
+    answer = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert answer.returncode == 0, answer.stderr
+    return place.read_text("utf-8")  # the seconds of the fits too: nothing was computed again
 
 
 def test_a_file_of_another_search_is_refused(tmp_path: Path) -> None:

@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy import linalg
 
-from tutelage import counts
+from tutelage import counts, matrices
 from tutelage.base import is_sparse
 from tutelage.certificate import Certificate, Reason
 from tutelage.fold_paths import FoldPath, NoFoldPath, fold_codes, grouped, sibling, side_by_side, without_each
@@ -51,6 +51,7 @@ class _Targets:
         self.model, self.X, self.Y, self.weight, self.flat = model, X, Y, weight, flat
         self.codes = codes  # of classes; None for targets
         self.intercept = bool(model.fit_intercept)
+        self.shift: Any = 0.0  # about which the columns are summed
 
     def predicted(self, scores: Floats) -> Any:
         """Turn scores (candidates x rows x outputs) into what `predict` gives."""
@@ -104,18 +105,20 @@ class _Moments(_Share):
     def scores(self) -> Floats | None:
         if self.ill.any():
             return None
-        rotated = self.held() @ self.vectors  # rows x d, of rows that are shifted as the means are
-        shift = self.mean @ self.vectors
         shares = self.along[None] / (self.values[:, None] + self.alphas[:, None, None])  # candidates x d x outputs
-        made: Floats = np.einsum("md,adk->amk", rotated - shift, shares, optimize=True)
-        return made + self.y_mean
+        count, columns, outputs = shares.shape
+        coef = np.swapaxes(self.vectors @ shares, 1, 2).reshape(count * outputs, columns)
+        base = -coef @ (self.mean + self.targets.shift) if self.targets.intercept else 0.0
+        scores = np.asarray(matrices.rows(self.held()).times(np.ascontiguousarray(coef))) + base
+        made: Floats = np.moveaxis(scores.reshape(-1, count, outputs), 0, 1) + self.y_mean
+        return made
 
     def model(self, place: int) -> Any:
         if self.ill[place]:
             return None
         alpha = float(self.alphas[place])
         coef = (self.vectors @ (self.along / (self.values + alpha)[:, None])).T
-        shift = self.targets.shift if self.targets.intercept else 0.0  # type: ignore[attr-defined]
+        shift = self.targets.shift
         intercept = self.y_mean - coef @ (self.mean + shift) if self.targets.intercept else np.zeros(len(coef))
         made = self.targets.fitted(self.alphas[place], coef, intercept, self._certificate(coef, alpha))
         if not hasattr(made, "alpha"):  # what least squares keeps for rank_, singular_ and inference()
@@ -313,7 +316,7 @@ def _by_moments(
     measured = counts.scatter(X, codes, weight, parts, own=True)
     total = measured.total.sum()
     shift = (measured.total @ measured.mean) / total if targets.intercept else np.zeros(X.shape[1])
-    targets.shift = shift  # type: ignore[attr-defined]
+    targets.shift = shift
     y_shift = np.average(Y, axis=0, weights=weight) if targets.intercept else np.zeros(Y.shape[1])
     outputs = Y - y_shift
     rows_of = [np.flatnonzero(codes == part) for part in range(parts)]
@@ -345,7 +348,9 @@ def _by_moments(
             square = square - weight_in * y_mean**2
         else:
             mean, y_mean = np.zeros_like(mean), np.zeros_like(y_mean)
-        return _Moments(targets, alphas, (weight_in, mean, y_mean + y_shift, gram, cross, square), lambda: held(place))
+        return _Moments(
+            targets, alphas, (weight_in, mean, y_mean + y_shift, gram, cross, square), lambda: X[rows_of[place]]
+        )
 
     made = side_by_side(share, range(len(folds)))
     return lambda place: made[place]

@@ -60,11 +60,16 @@ class NestedScore:
         return float(self.inner.mean()) - self.mean
 
     def __str__(self) -> str:
-        (most, times), *_ = Counter(str(choice) for choice in self.choices).most_common()
+        (most, times), *_ = Counter(_words(choice) for choice in self.choices).most_common()
         return (
             f"{self.mean:.4g} on rows outside the search ({self.optimism:.2g} below the best inside); "
             f"{times} of {len(self.choices)} folds chose {most}."
         )
+
+
+def _words(choice: dict[str, Any]) -> str:
+    numbers = (float, np.floating)
+    return ", ".join(f"{name}={f'{one:.4g}' if isinstance(one, numbers) else one}" for name, one in choice.items())
 
 
 def nested_score(

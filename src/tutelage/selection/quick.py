@@ -26,6 +26,7 @@ import numpy as np
 from sklearn import metrics
 from sklearn.base import ClassifierMixin, RegressorMixin
 from sklearn.metrics._scorer import _PassthroughScorer, _Scorer
+from sklearn.pipeline import Pipeline
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -52,7 +53,8 @@ def quick_score(scorer: Any, estimator: Any) -> Quick | None:
         It gives a score for each candidate, or None where the rows are out of the ordinary.
     """
     if isinstance(scorer, _PassthroughScorer):
-        own = getattr(type(estimator), "score", None)
+        last = estimator.steps[-1][1] if type(estimator) is Pipeline else estimator  # which scores for the whole
+        own = getattr(type(last), "score", None)
         if own is ClassifierMixin.score:
             return _accuracy
         return _r2 if own is RegressorMixin.score else None

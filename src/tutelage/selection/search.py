@@ -390,7 +390,7 @@ class Rounds:
         watch = Watch(self.deadline, self.progress if self.progress.active else None, patient=True)
         if search.checkpoint is not None:
             mark = fingerprint(
-                repr(clone(search.estimator)), search.estimator.get_params(), repr(search.scoring),
+                repr(clone(search.estimator)), search.estimator.get_params(), _named(search.scoring),
                 search.return_train_score, [np.asarray(part) for fold in folds for part in fold], self.X, self.y,
                 self.words.fit_params,
             )  # fmt: skip
@@ -434,6 +434,13 @@ def check_refit(refit: Any, scores: Any) -> None:
             "estimator with the best parameter setting on the whole data and make the best_* attributes available for "
             f"that metric. If this is not needed, refit should be set to False explicitly. {refit!r} was passed."
         )
+
+
+def _named(scoring: Any) -> Any:
+    """Name a scoring in words that are the same in another process."""
+    if isinstance(scoring, dict):
+        return {name: _named(one) for name, one in scoring.items()}
+    return getattr(scoring, "__qualname__", None) or repr(scoring)
 
 
 def _metadata(weight: Any) -> dict[str, Any] | None:

@@ -19,6 +19,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from tutelage import matrices
+from tutelage.counts import mirrored
 from tutelage.fold_paths import side_by_side
 from tutelage.machine import serial_blas
 
@@ -56,15 +58,16 @@ class SquaredSubsets:
         self.strength, self.metric = strength, metric
         shift = X.mean(axis=0) if fit_intercept else np.zeros(X.shape[1])
         table = np.column_stack([X - shift, y - y.mean() if fit_intercept else y])
-        whole = table.T @ table
+        total = table.sum(axis=0)
+        whole = mirrored(np.asarray(matrices.rows(table).sandwich(np.ones(len(table)))))
 
         def measure(fold: tuple[Any, Any]) -> tuple[Any, ...]:
             train, test = fold
             held = table[test]
             inner = held.T @ held
-            partition = len(train) + len(test) == len(table) and len(np.union1d(train, test)) == len(table)
+            partition = len(train) + len(test) == len(table) and _apart(train, test, len(table))
             if partition:
-                outer, mean = whole - inner, (table.sum(axis=0) - held.sum(axis=0)) / len(train)
+                outer, mean = whole - inner, (total - held.sum(axis=0)) / len(train)
             else:
                 own = table[train]
                 outer, mean = own.T @ own, own.mean(axis=0)
@@ -137,6 +140,14 @@ class SquaredSubsets:
             return 1 - square / spread
         mean = np.maximum(square, 0.0) / rows
         return -mean if self.metric == "neg_mean_squared_error" else -np.sqrt(mean)
+
+
+def _apart(train: Any, test: Any, samples: int) -> bool:
+    """Whether no row is in both, nor twice in either."""
+    seen = np.zeros(samples, dtype=np.intp)
+    np.add.at(seen, train, 1)
+    np.add.at(seen, test, 1)
+    return bool((seen == 1).all())
 
 
 def _border(outer: Floats, chosen: Any, candidates: Any) -> tuple[Floats, Floats, Floats, Floats]:
