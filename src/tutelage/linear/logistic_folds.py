@@ -33,6 +33,8 @@ if TYPE_CHECKING:
 
 # Rounds below which a fit might not arrive, so that refitting would not either.
 FEWEST_ROUNDS = 20
+# The gap of the fits of all rows that those of two classes start from: near is enough, since slopes are made anew.
+NEAR = 1e-5
 # The gap to go on to where both loss and penalty are smooth: near the optimum a round more doubles the digits.
 SMOOTH = 1e-9
 # Columns from which on Hessians are dear.
@@ -165,7 +167,7 @@ def _two_classes(
     start = None
     for place in _order(settings):
         C = settings[place][0]
-        whole = problem.minimise(C, 0.0, start=start, tol=min(model.tol, 1e-10), max_rounds=model.max_iter)
+        whole = problem.minimise(C, 0.0, start=start, tol=NEAR, max_rounds=model.max_iter)
         start = whole.coef, whole.intercept
         strength = np.full(len(folds), 1.0 / C)
         found[place] = smooth.fit(strength, whole.coef[0], float(whole.intercept[0]))
@@ -306,7 +308,7 @@ def _group_of_deviance(
     smooth = SmoothFolds(rows, targets, weights, model._loss(), held, len(folds), model.fit_intercept)  # noqa: SLF001
     totals = np.array([len(train) if weights is None else weights[train].sum() for train, _ in folds], dtype=float)
     found: list[Any] = [None] * len(alphas)
-    whole = sibling(model, tol=min(model.tol, 1e-10), warm_start=True)
+    whole = sibling(model, tol=NEAR, warm_start=True)
     for place in np.argsort(-np.asarray(alphas, dtype=float), kind="stable"):
         whole.alpha = alphas[place]
         whole.fit(rows, targets, weights)

@@ -26,6 +26,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tutelage import _core, matrices
+from tutelage.counts import mirrored
 
 if TYPE_CHECKING:
     from tutelage.base import Floats
@@ -129,11 +130,13 @@ class SmoothFolds:
         curvature = self._weighed(np.asarray(self.loss.curvature(self.y, scores)))
         least = LAST_SINGLE if self.single else LAST
         goal = (least if self.small else ENOUGH) * max(abs(value), np.finfo(float).tiny)
-        whole = self._hessian(curvature)
+        # All folds at once: the whole is the sum of their parts, and X is read once for both.
+        parts = None if self.single or self.folds > BLOCK else self._hessians_of_folds(curvature)
+        whole = self._hessian(curvature) if parts is None else parts.sum(axis=0)
         answers = []
         for first in range(0, self.folds, BLOCK):
             block = np.arange(first, min(first + BLOCK, self.folds))
-            answers.append(self._block(block, strength[block], start, curvature, whole, goal, abs(value)))
+            answers.append(self._block(block, strength[block], start, (curvature, whole, parts), goal, abs(value)))
         points, arrived, left, rounds = zip(*answers, strict=True)
         point = np.concatenate(points)
         found = point[:, :-1] if self.intercept else point
@@ -167,7 +170,7 @@ class SmoothFolds:
         return made
 
     def _block(
-        self, block: Rows, strength: Floats, start: Floats, curvature: Floats, whole: Floats, goal: float, size: float
+        self, block: Rows, strength: Floats, start: Floats, second: tuple[Any, ...], goal: float, size: float
     ) -> tuple[Floats, Any, Floats, int]:
         """Fit some folds at once: points, whether they arrived, what is left, rounds."""
         penalty = self._penalty(strength)
@@ -175,7 +178,7 @@ class SmoothFolds:
         left, before = np.full(len(block), np.inf), np.full(len(block), np.inf)
         alive = np.ones(len(block), dtype=bool)
         try:
-            solve = self._inverse(block, penalty, curvature, whole)
+            solve = self._inverse(block, penalty, *second)
         except np.linalg.LinAlgError:
             return point, np.zeros(len(block), dtype=bool), left, 0
         rounds = 0
@@ -228,7 +231,7 @@ class SmoothFolds:
                 slopes[rows, place] = 0.0
         return np.asarray(self.rows.transpose_times(np.ascontiguousarray(slopes))) + penalty * point
 
-    def _inverse(self, block: Rows, penalty: Floats, curvature: Floats, whole: Floats) -> Any:
+    def _inverse(self, block: Rows, penalty: Floats, curvature: Floats, whole: Floats, parts: Floats | None) -> Any:
         """Give the function that multiplies slopes by the inverse Hessians at the fit of all rows."""
         if self.single and bool((penalty == penalty[0]).all()):
             rows = self._single_rows(block)
@@ -243,25 +246,25 @@ class SmoothFolds:
                 return made
 
             return without_a_row
-        own = self._own_hessians(block, curvature)
+        own = self._own_hessians(block, curvature) if parts is None else parts[: self.folds]
         inverses = np.linalg.inv(whole - own + penalty[:, :, None] * np.eye(self.X.shape[1]))
         return lambda slope: np.einsum("kij,kj->ki", inverses, slope)
 
     def _own_hessians(self, block: Rows, curvature: Floats) -> Floats:
-        """The part of the Hessian that the held-out rows of each fold make."""
+        """The part of the Hessian that the held-out rows of each fold make, a fold at a time."""
         side = self.X.shape[1]
-        if len(block) == self.folds:
-            parts = self.folds + bool((self.codes == self.folds).any())
-            lower = np.asarray(
-                _core.class_scatter(self.rows, self.codes, curvature, np.zeros((parts, side)), True)
-            )[: self.folds]  # fmt: skip
-            filled: Floats = np.tril(lower) + np.swapaxes(np.tril(lower, -1), -1, -2)
-            return filled
         made = np.empty((len(block), side, side))
         for place, fold in enumerate(block):
             rows = self.codes == fold
             made[place] = (self.X[rows] * curvature[rows][:, None]).T @ self.X[rows]
         return made
+
+    def _hessians_of_folds(self, curvature: Floats) -> Floats:
+        """The part of the Hessian that the held-out rows of each fold make, and that of rows never held out."""
+        parts, side = self.folds + bool((self.codes == self.folds).any()), self.X.shape[1]
+        return mirrored(
+            np.asarray(_core.class_scatter(self.rows, self.codes, curvature, np.zeros((parts, side)), True))
+        )
 
     def _fresh(self, point: Floats, penalty: Floats, folds: Rows) -> Floats | None:
         """Invert the Hessians of some folds where they are now."""
