@@ -38,7 +38,7 @@ BLOCK, ROUNDS, MOST_HESSIANS = 256, 25, 40_000_000
 SLOW = 0.05
 # The gain left, relative to the risk, at which a fold has arrived: for small problems, where the last digits cost
 # nothing (with single rows left out a round gains three or more), and for the others.
-LAST, LAST_SINGLE, ENOUGH = 1e-20, 1e-14, 1e-9
+LAST, LAST_SINGLE, ENOUGH = 1e-20, 1e-12, 1e-9
 
 
 @dataclass(frozen=True)
