@@ -163,7 +163,7 @@ def _two_classes(
 ) -> list[_Fits | None]:
     model = group.model
     problem = LogisticProblem(X, codes, weight, 2, fit_intercept=model.fit_intercept)
-    smooth = SmoothFolds(X, problem.y, weight, problem.loss, held, len(folds), problem.own_intercept)
+    smooth = SmoothFolds(X, problem.y, weight, problem.loss, held, len(folds), problem.own_intercept, model.tol)
     found: list[FoldFits | None] = [None] * len(settings)
     start = None
     for place in _order(settings):
@@ -326,7 +326,7 @@ def _group_of_deviance(
     single = all(len(test) == 1 for _, test in folds)
     if held is None or rows.shape[1] > WIDEST or not SmoothFolds.fits(rows, len(folds), single):
         raise NoFoldPath
-    smooth = SmoothFolds(rows, targets, weights, model._loss(), held, len(folds), model.fit_intercept)  # noqa: SLF001
+    smooth = SmoothFolds(rows, targets, weights, model._loss(), held, len(folds), model.fit_intercept, model.tol)  # noqa: SLF001
     totals = np.array([len(train) if weights is None else weights[train].sum() for train, _ in folds], dtype=float)
     found: list[Any] = [None] * len(alphas)
     whole = sibling(model, tol=NEAR, warm_start=True)

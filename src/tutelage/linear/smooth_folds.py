@@ -85,10 +85,20 @@ class SmoothFolds:
         How many folds there are.
     fit_intercept : bool
         Whether there is an intercept.
+    tol : float
+        The relative gap that refitting would end at; large problems go on to a thousandth of it.
     """
 
     def __init__(
-        self, X: Any, y: Floats, weight: Floats | None, loss: Any, codes: Rows, folds: int, fit_intercept: bool
+        self,
+        X: Any,
+        y: Floats,
+        weight: Floats | None,
+        loss: Any,
+        codes: Rows,
+        folds: int,
+        fit_intercept: bool,
+        tol: float,
     ) -> None:
         self.intercept = fit_intercept
         dense = np.array(X, dtype=np.float64, order="C")
@@ -101,6 +111,7 @@ class SmoothFolds:
         self.native, self._repeated = loss.native(), np.empty((0, 0))
         self.codes, self.folds = codes, folds
         self.single = bool((np.bincount(codes, minlength=folds)[:folds] == 1).all())
+        self.enough = max(ENOUGH, 1e-3 * min(tol, 1e-4))
         self.small = self.X.size <= 100_000
 
     @staticmethod
@@ -128,15 +139,18 @@ class SmoothFolds:
         value = float(np.sum(self._weighed(np.asarray(self.loss.value(self.y, scores)))))
         value += float(np.mean(strength)) * float(coef @ coef) / 2
         curvature = self._weighed(np.asarray(self.loss.curvature(self.y, scores)))
+        slopes = self._slopes_of_folds(scores)
         least = LAST_SINGLE if self.single else LAST
-        goal = (least if self.small else ENOUGH) * max(abs(value), np.finfo(float).tiny)
+        goal = (least if self.small else self.enough) * max(abs(value), np.finfo(float).tiny)
         # All folds at once: the whole is the sum of their parts, and X is read once for both.
         parts = None if self.single or self.folds > BLOCK else self._hessians_of_folds(curvature)
         whole = self._hessian(curvature) if parts is None else parts.sum(axis=0)
         answers = []
         for first in range(0, self.folds, BLOCK):
             block = np.arange(first, min(first + BLOCK, self.folds))
-            answers.append(self._block(block, strength[block], start, (curvature, whole, parts), goal, abs(value)))
+            answers.append(
+                self._block(block, strength[block], start, slopes, (curvature, whole, parts), goal, abs(value))
+            )
         points, arrived, left, rounds = zip(*answers, strict=True)
         point = np.concatenate(points)
         found = point[:, :-1] if self.intercept else point
@@ -157,6 +171,13 @@ class SmoothFolds:
         made: Floats = values * (self.weight if values.ndim == 1 else self.weight[:, None])
         return made
 
+    def _slopes_of_folds(self, scores: Floats) -> Floats:
+        """The part of the slope that the held-out rows of each fold make; in the last row, that of all rows."""
+        heavy = self._weighed(np.asarray(self.loss.slope(self.y, scores)))
+        parts = self.folds + bool((self.codes == self.folds).any())
+        sums = np.asarray(_core.class_sums(self.rows, self.codes, heavy, parts, None)[1])
+        return np.vstack([sums, sums.sum(axis=0)])
+
     def _hessian(self, curvature: Floats) -> Floats:
         lower = np.asarray(self.rows.sandwich(np.ascontiguousarray(curvature)))
         made: Floats = np.tril(lower) + np.tril(lower, -1).T
@@ -170,7 +191,14 @@ class SmoothFolds:
         return made
 
     def _block(
-        self, block: Rows, strength: Floats, start: Floats, second: tuple[Any, ...], goal: float, size: float
+        self,
+        block: Rows,
+        strength: Floats,
+        start: Floats,
+        first: Floats,
+        second: tuple[Any, ...],
+        goal: float,
+        size: float,
     ) -> tuple[Floats, Any, Floats, int]:
         """Fit some folds at once: points, whether they arrived, what is left, rounds."""
         penalty = self._penalty(strength)
@@ -186,7 +214,10 @@ class SmoothFolds:
         own_rows = self._single_rows(block) if self.single else None
         with np.errstate(over="ignore", invalid="ignore"):
             for rounds in range(1, ROUNDS + 1):
-                slope = self._slope(point, penalty, held, own_rows)
+                if rounds == 1:  # all stand at the same point, where the slopes of the rows are known
+                    slope = first[-1] - first[block] + penalty * point
+                else:
+                    slope = self._slope(point, penalty, held, own_rows)
                 step = solve(slope)
                 left = np.abs((slope * step).sum(axis=1)) / 2
                 alive &= np.isfinite(left) & ~(left > 100 * before)
