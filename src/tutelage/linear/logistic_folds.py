@@ -165,13 +165,15 @@ def _two_classes(
     problem = LogisticProblem(X, codes, weight, 2, fit_intercept=model.fit_intercept)
     smooth = SmoothFolds(X, problem.y, weight, problem.loss, held, len(folds), problem.own_intercept, model.tol)
     found: list[FoldFits | None] = [None] * len(settings)
-    start = None
+    start: tuple[Floats, float] | None = None
     for place in _order(settings):
         C = settings[place][0]
-        whole = problem.minimise(C, 0.0, start=start, tol=NEAR, max_rounds=model.max_iter)
-        start = whole.coef, whole.intercept
-        strength = np.full(len(folds), 1.0 / C)
-        found[place] = smooth.fit(strength, whole.coef[0], float(whole.intercept[0]))
+        centre = None if start is None else smooth.move(1.0 / C, *start, NEAR)
+        if centre is None:
+            whole = problem.minimise(C, 0.0, tol=NEAR, max_rounds=model.max_iter)
+            centre = whole.coef[0], float(whole.intercept[0])
+        start = centre
+        found[place] = smooth.fit(np.full(len(folds), 1.0 / C), *centre)
 
     def fitted(place: int, fold: int) -> Any:
         fits = found[place]
@@ -207,19 +209,20 @@ def _two_classes(
 def _held_scores(X: Any, held: Rows, found: Sequence[FoldFits | None]) -> Floats:
     """Give each row's score under the fit of the fold that holds it out: strengths x rows; zero where none does."""
     made = np.zeros((len(found), len(held)))
-    order = np.argsort(held, kind="stable")
-    ends = np.cumsum(np.bincount(held))
-    for place, fits in enumerate(found):
-        if fits is None:
-            continue
-        inside = held < len(fits.coef)
-        if len(fits.coef) > SINGLY:
-            own = held[inside]
+    known = [(place, fits) for place, fits in enumerate(found) if fits is not None]
+    folds = len(known[0][1].coef)
+    if folds > SINGLY:
+        inside = held < folds
+        own = held[inside]
+        for place, fits in known:
             made[place, inside] = np.einsum("ij,ij->i", X[inside], fits.coef[own]) + fits.intercept[own]
-            continue
-        for fold in range(len(fits.coef)):
-            rows = order[ends[fold] - np.count_nonzero(held == fold) : ends[fold]]
-            made[place, rows] = X[rows] @ fits.coef[fold] + fits.intercept[fold]
+        return made
+    places = [place for place, _ in known]
+    for fold in range(folds):
+        rows = np.flatnonzero(held == fold)
+        coef = np.stack([fits.coef[fold] for _, fits in known])
+        base = np.array([fits.intercept[fold] for _, fits in known])
+        made[np.ix_(places, rows)] = np.asarray(matrices.rows(X[rows]).times(coef)).T + base[:, None]
     return made
 
 

@@ -34,6 +34,8 @@ if TYPE_CHECKING:
 
 # Folds that take their steps together, rounds until a fold is given up, and entries of all their Hessians.
 BLOCK, ROUNDS, MOST_HESSIANS = 256, 25, 40_000_000
+# The share of the curvature that may have changed since the Hessian that is used.
+SAME = 0.02
 # A round that gains less than this gets a new Hessian next time.
 SLOW = 0.05
 # The gain left, relative to the risk, at which a fold has arrived: for small problems, where the last digits cost
@@ -109,6 +111,8 @@ class SmoothFolds:
         self.rows = matrices.rows(self.X)
         self.y, self.weight, self.loss = np.ascontiguousarray(y, dtype=np.float64), weight, loss
         self.native, self._repeated = loss.native(), np.empty((0, 0))
+        self._known: tuple[Any, ...] | None = None  # curvatures, their Hessian, and its parts
+        self._size = 0.0
         self.codes, self.folds = codes, folds
         self.single = bool((np.bincount(codes, minlength=folds)[:folds] == 1).all())
         self.enough = max(ENOUGH, 1e-3 * min(tol, 1e-4))
@@ -134,28 +138,92 @@ class SmoothFolds:
         FoldFits
             The fits.
         """
-        start = np.append(coef, intercept + self.mean @ coef) if self.intercept else np.asarray(coef, dtype=np.float64)
-        scores = self.rows.times(np.ascontiguousarray(start[None]))[:, 0]
-        value = float(np.sum(self._weighed(np.asarray(self.loss.value(self.y, scores)))))
-        value += float(np.mean(strength)) * float(coef @ coef) / 2
-        curvature = self._weighed(np.asarray(self.loss.curvature(self.y, scores)))
+        start = self._inside(coef, intercept)
+        scores = np.asarray(self.rows.times(np.ascontiguousarray(start[None])))[:, 0]
+        if self.small or not self._size:  # elsewhere the first risk, which is the largest, is measure enough
+            value = float(np.sum(self._weighed(np.asarray(self.loss.value(self.y, scores)))))
+            self._size = abs(value + float(np.mean(strength)) * float(coef @ coef) / 2)
+        size = max(self._size, np.finfo(float).tiny)
         slopes = self._slopes_of_folds(scores)
         least = LAST_SINGLE if self.single else LAST
-        goal = (least if self.small else self.enough) * max(abs(value), np.finfo(float).tiny)
-        # All folds at once: the whole is the sum of their parts, and X is read once for both.
-        parts = None if self.single or self.folds > BLOCK else self._hessians_of_folds(curvature)
-        whole = self._hessian(curvature) if parts is None else parts.sum(axis=0)
+        goal = (least if self.small else self.enough) * size
+        second = self._second_order(scores)
         answers = []
         for first in range(0, self.folds, BLOCK):
             block = np.arange(first, min(first + BLOCK, self.folds))
-            answers.append(
-                self._block(block, strength[block], start, slopes, (curvature, whole, parts), goal, abs(value))
-            )
+            answers.append(self._block(block, strength[block], start, slopes, second, goal, size))
         points, arrived, left, rounds = zip(*answers, strict=True)
         point = np.concatenate(points)
         found = point[:, :-1] if self.intercept else point
         base = point[:, -1] - found @ self.mean if self.intercept else np.zeros(len(point))
-        return FoldFits(found, base, np.concatenate(arrived), np.concatenate(left) / abs(value), max(rounds))
+        return FoldFits(found, base, np.concatenate(arrived), np.concatenate(left) / size, max(rounds))
+
+    def move(self, strength: float, coef: Floats, intercept: float, near: float) -> tuple[Floats, float] | None:
+        """Move a fit of all rows to another strength, by the same steps.
+
+        Parameters
+        ----------
+        strength : float
+            Of the penalty, against the sum of the losses.
+        coef, intercept : array of shape (d,), float
+            The fit at a strength nearby.
+        near : float
+            The gain left, relative to the risk, at which it is near enough.
+
+        Returns
+        -------
+        (coef, intercept) or None
+            None where the steps do not lead there, or no fold was fitted yet.
+        """
+        if self._known is None or not self._size:
+            return None
+        point, penalty = self._inside(coef, intercept), self._penalty(np.array([strength]))[0]
+        before, fresh = np.inf, False
+        for _ in range(ROUNDS):
+            scores = np.asarray(self.rows.times(np.ascontiguousarray(point[None])))[:, 0]
+            slopes = self._weighed(np.asarray(self.loss.slope(self.y, scores)))
+            slope = np.asarray(self.rows.transpose_times(np.ascontiguousarray(slopes[:, None])))[0] + penalty * point
+            try:
+                step = np.linalg.solve(self._known[1] + np.diag(penalty), slope)
+            except np.linalg.LinAlgError:
+                return None
+            left = abs(float(slope @ step)) / 2
+            if not np.isfinite(left):
+                return None
+            if left > SLOW * before and not fresh and left > near * self._size:
+                self._look(scores)  # the matrix of another point has done its part
+                before, fresh = np.inf, True
+                continue
+            if left > before:
+                return None
+            point, before, fresh = point - step, left, False
+            if left <= near * self._size:
+                found = point[:-1] if self.intercept else point
+                return found, float(point[-1] - found @ self.mean) if self.intercept else 0.0
+        return None
+
+    def _inside(self, coef: Floats, intercept: float) -> Floats:
+        """Give coefficients and intercept for centred columns."""
+        if not self.intercept:
+            return np.asarray(coef, dtype=np.float64)
+        return np.append(coef, intercept + self.mean @ coef)
+
+    def _second_order(self, scores: Floats) -> tuple[Any, ...]:
+        """Give curvatures, the Hessian and its parts at scores, or those of scores nearby."""
+        curvature = self._weighed(np.asarray(self.loss.curvature(self.y, scores)))
+        if self._known is not None and not self.single:
+            moved = float(np.abs(curvature - self._known[0]).sum())
+            if moved <= SAME * float(curvature.sum()):
+                return self._known
+        return self._look(scores)
+
+    def _look(self, scores: Floats) -> tuple[Any, ...]:
+        """Make curvatures, the Hessian and its parts anew. The whole is the sum of the parts, one reading for both."""
+        curvature = self._weighed(np.asarray(self.loss.curvature(self.y, scores)))
+        parts = None if self.single or self.folds > BLOCK else self._hessians_of_folds(curvature)
+        whole = self._hessian(curvature) if parts is None else parts.sum(axis=0)
+        self._known = curvature, whole, parts
+        return self._known
 
     def value(self, fold: int, strength: float, coef: Floats, intercept: float) -> float:
         """Give the mean risk of a fold's fit on the rows outside the fold."""
