@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from tutelage import matrices
 from tutelage.base import is_sparse
 from tutelage.certificate import Certificate, Kind, Reason
 from tutelage.fold_paths import FoldPath, NoFoldPath, fold_codes, grouped, sibling, side_by_side
@@ -217,7 +218,7 @@ def _held_scores(X: Any, held: Rows, found: Sequence[FoldFits | None]) -> Floats
         for place, fits in known:
             made[place, inside] = np.einsum("ij,ij->i", X[inside], fits.coef[own]) + fits.intercept[own]
         return made
-    places = [place for place, _ in known]
+    places = np.array([place for place, _ in known])
     for fold in range(folds):
         rows = np.flatnonzero(held == fold)
         coef = np.stack([fits.coef[fold] for _, fits in known])
