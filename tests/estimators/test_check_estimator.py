@@ -12,6 +12,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.estimator_checks import estimator_checks_generator
 
 import tutelage
+from tutelage.selection.search import BaseSearch
 
 
 def estimators() -> list[type]:
@@ -30,6 +31,12 @@ def construct(cls: type) -> Any:
     words: dict[str, Any] = {name: tutelage.RidgeClassifier() for name in required}
     if cls is tutelage.LogisticRegressionCV:
         words["cv"] = 3  # some checks have three rows a class
+    if issubclass(cls, BaseSearch):
+        words |= {"cv": 2, "error_score": "raise"}
+        taken = inspect.signature(cls).parameters
+        grid = {"alpha": [0.1, 1.0]}
+        words |= {name: grid for name in ("param_grid", "param_distributions") if name in taken}
+        words |= {name: value for name, value in {"random_state": 0, "n_iter": 2}.items() if name in taken}
     return cls(**words)
 
 
