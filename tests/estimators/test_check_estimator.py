@@ -28,7 +28,7 @@ def construct(cls: type) -> Any:
         if one.default is inspect.Parameter.empty and name in {"estimator", "base_estimator"}
     ]
     words: dict[str, Any] = {name: tutelage.RidgeClassifier() for name in required}
-    if cls is tutelage.LogisticRegressionCV:
+    if cls is tutelage.LogisticRegressionCV or (required and "cv" in inspect.signature(cls).parameters):
         words["cv"] = 3  # some checks have three rows a class
     return cls(**words)
 

@@ -26,8 +26,8 @@ from typing import Any
 import numpy as np
 
 from tutelage.evaluation.bounds import Bound, compression_bound, holdout_bound, vc_bound
-from tutelage.evaluation.pac_bayes import pac_bayes_bound
 from tutelage.evaluation.complexity import margin_bound, rademacher
+from tutelage.evaluation.pac_bayes import pac_bayes_bound
 from tutelage.labels import encode_with
 
 
