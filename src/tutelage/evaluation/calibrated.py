@@ -62,7 +62,7 @@ class CalibratedClassifier(WrappingClassifier):
         y : array of shape (n,)
             Their labels.
         """
-        codes = self._learn(X, y)
+        X, codes = self._learn(X, y)
         labels = self.classes_[codes]
         scores = out_of_fold(self.estimator, X, labels, self.cv, response=self._response)
         if self.method == "temperature":
@@ -118,4 +118,5 @@ class CalibratedClassifier(WrappingClassifier):
         X : array or frame of shape (n, d)
             The rows.
         """
-        return self.classes_[self.predict_proba(X).argmax(axis=1)]
+        best = self.predict_proba(X).argmax(axis=1)
+        return self.classes_[best]

@@ -41,7 +41,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
 
 import numpy as np
 from sklearn.base import clone
-from sklearn.utils import column_or_1d
+from sklearn.utils import column_or_1d, indexable
 from sklearn.utils.validation import check_consistent_length
 
 from tutelage.base import Regressor
@@ -81,7 +81,8 @@ def _held_out(rows: int, share: float, seed: Any) -> Any:
     count = round(share * rows)
     if not 0 < count < rows:
         raise ValueError(
-            f"share must leave rows on both sides, found {count} of {rows} rows held out with share={share!r}."
+            f"share must leave rows on both sides, found {count} rows held out of n_samples={rows} with "
+            f"share={share!r}."
         )
     random = np.random.default_rng(seed if isinstance(seed, int) or seed is None else seed.randint(2**31 - 1))
     return np.sort(random.permutation(rows)[:count])
@@ -111,7 +112,7 @@ class ConformalClassifier(WrappingClassifier):
         y : array of shape (n,)
             Their labels.
         """
-        codes = self._learn(X, y)
+        X, codes = self._learn(X, y)
         labels, everyone = self.classes_[codes], np.arange(len(codes))
         if self.method == "split":
             held = _held_out(len(codes), self.share, self.random_state)
@@ -148,7 +149,8 @@ class ConformalClassifier(WrappingClassifier):
         X : array or frame of shape (n, d)
             The rows.
         """
-        return self.classes_[responses(check_fitted(self), X, "probability").argmax(axis=1)]
+        best = responses(check_fitted(self), X, "probability").argmax(axis=1)
+        return self.classes_[best]
 
     def predict_set(self, X: Any, level: float | None = None) -> Any:
         """Tell which classes are in the set of each row.
@@ -215,6 +217,7 @@ class ConformalRegressor(Wrapper, Regressor):
         self.check_parameters()
         truth = np.asarray(column_or_1d(y, warn=True))
         check_consistent_length(X, truth)
+        (X,) = indexable(X)
         everyone = np.arange(len(truth))
         if self.conformity == "quantile" and "quantile" not in self.estimator.get_params():
             raise ValueError(

@@ -63,7 +63,8 @@ class Ledger:
         with self.path.open("a", encoding="utf-8") as file:
             file.writelines(json.dumps({"exam": key, **line}) + "\n" for key, line in lines)
             file.flush()
-            os.fsync(file.fileno())
+            if self.lasting:  # a count that is to outlive the process is to outlive a power cut too
+                os.fsync(file.fileno())
 
     def read(self, key: str) -> list[dict[str, Any]]:
         """Give the openings of an exam, in their order.

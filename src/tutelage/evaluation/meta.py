@@ -18,7 +18,7 @@ import numpy as np
 from scipy.special import expit
 from sklearn.base import clone
 from sklearn.model_selection import check_cv
-from sklearn.utils import column_or_1d, get_tags
+from sklearn.utils import column_or_1d, get_tags, indexable
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
@@ -63,19 +63,20 @@ class WrappingClassifier(Wrapper, Classifier):
     """Base of classifiers around a classifier."""
 
     def _learn(self, X: Any, y: Any) -> Any:
-        """Check parameters and labels; set ``classes_``; give the labels' codes."""
+        """Check parameters and labels; set ``classes_``; give rows that can be picked from, and the labels' codes."""
         self.check_parameters()
         labels = column_or_1d(y, warn=True)
         check_consistent_length(X, labels)
+        (X,) = indexable(X)
         check_classification_targets(labels)
         self.classes_, codes = encode(labels)
         if len(self.classes_) < 2:
             raise ValueError(
                 f"{type(self).__name__} needs samples of at least 2 classes in the data, but the data contains only "
                 f"one "
-                f"class: {self.classes_[0]!r}."
+                f"class: {self.classes_.tolist()[0]!r}."
             )
-        return codes
+        return X, codes
 
 
 def responses(model: Any, X: Any, response: Response) -> Floats:

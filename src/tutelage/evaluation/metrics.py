@@ -80,6 +80,9 @@ class Metric:
     sample: Callable[[Any, Any, Any], Sample]
     proportion: Callable[[Any], tuple[int, int]] | None = None
 
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        return (metric, (self.name,)) if METRICS.get(self.name) is self else super().__reduce_ex__(protocol)
+
     def __call__(self, y: Any, prediction: Any, *, classes: Any = None) -> float:
         """Give the value.
 
@@ -314,7 +317,7 @@ def _ranked(kind: Literal["auc", "average_precision"]) -> Callable[[Any, Any, An
         code = encode_with(labels, truth)
         if len(np.unique(code)) < 2:
             raise ValueError(
-                f"y must have rows of two classes for {kind!r}, found only {truth[0]!r}; take more rows, or a "
+                f"y must have rows of two classes for {kind!r}, found only {truth.tolist()[0]!r}; take more rows, or a "
                 f"stratified "
                 "split."
             )
@@ -324,8 +327,14 @@ def _ranked(kind: Literal["auc", "average_precision"]) -> Callable[[Any, Any, An
     return sample
 
 
-def _whole(function: Callable[[Any, Any], float]) -> Callable[[Any, Any, Any], Sample]:
-    return lambda truth, told, _: Whole(truth, told, function)
+@dataclass(frozen=True)
+class _OfFunction:
+    """The sample of a user's function; can be pickled where the function can."""
+
+    function: Callable[[Any, Any], float]
+
+    def __call__(self, truth: Any, told: Any, _: Any) -> Sample:
+        return Whole(truth, told, self.function)
 
 
 METRICS: dict[str, Metric] = {
@@ -398,7 +407,7 @@ def metric(
     if isinstance(name, Metric):
         return name
     if callable(name):
-        return Metric(getattr(name, "__name__", type(name).__name__), needs, greater_is_better, _whole(name))
+        return Metric(getattr(name, "__name__", type(name).__name__), needs, greater_is_better, _OfFunction(name))
     if name in METRICS:
         return METRICS[name]
     near = difflib.get_close_matches(str(name), METRICS, 1)

@@ -64,7 +64,7 @@ def random_folds(y: Any, folds: int, seed: int, *, stratified: bool) -> list[Any
         if counts.min() < folds:
             raise ValueError(
                 f"y must have {folds} rows of every class for {folds} folds, found {counts.min()} of the class "
-                f"{labels[counts.argmin()]!r}; take fewer folds, or drop the class."
+                f"{labels.tolist()[counts.argmin()]!r}; take fewer folds, or drop the class."
             )
     maker = (StratifiedKFold if stratified else KFold)(folds, shuffle=True, random_state=seed)
     return [test for _, test in maker.split(np.zeros((rows, 1)), y if stratified else None)]

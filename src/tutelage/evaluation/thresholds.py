@@ -242,7 +242,7 @@ class ThresholdClassifier(WrappingClassifier):
         y : array of shape (n,)
             Their labels.
         """
-        codes = self._learn(X, y)
+        X, codes = self._learn(X, y)
         labels = self.classes_[codes]
         _judge(self.metric, self.costs, len(self.classes_))  # says early what cannot be had
         self._adopt(clone(self.estimator).fit(X, labels))
@@ -272,7 +272,8 @@ class ThresholdClassifier(WrappingClassifier):
         X : array or frame of shape (n, d)
             The rows.
         """
-        scores = responses(check_fitted(self), X, self._response)
+        model = check_fitted(self)
+        scores = responses(model, X, self._response)
         if len(self.classes_) == 2:
             return self.classes_[(self._single(scores) >= self.threshold_).astype(int)]
         return self.classes_[(self._many(scores) + self.offsets_).argmax(axis=1)]
@@ -295,7 +296,7 @@ class CostClassifier(WrappingClassifier):
         y : array of shape (n,)
             Their labels.
         """
-        codes = self._learn(X, y)
+        X, codes = self._learn(X, y)
         k = len(self.classes_)
         self.costs_ = 1.0 - np.eye(k) if self.costs is None else check_costs(self.costs, k)
         self._adopt(clone(self.estimator).fit(X, self.classes_[codes]))
@@ -309,4 +310,5 @@ class CostClassifier(WrappingClassifier):
         X : array or frame of shape (n, d)
             The rows.
         """
-        return self.classes_[cheapest(responses(check_fitted(self), X, "probability"), self.costs_)]
+        P = responses(check_fitted(self), X, "probability")
+        return self.classes_[cheapest(P, self.costs_)]
