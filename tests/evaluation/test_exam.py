@@ -271,7 +271,7 @@ def test_bad_input_is_told_and_does_not_count(tmp_path: Path) -> None:
 # ---------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("openings", [2, 30])
+@pytest.mark.parametrize("openings", [2, pytest.param(30, marks=pytest.mark.slow)])
 def test_intervals_hold_against_an_analyst_who_climbs(openings: int) -> None:
     """Labels are coins, so every model is right half the time. An analyst keeps what was called better and votes."""
     runs, missed, naive = 150, 0, 0

@@ -18,7 +18,7 @@ on.
 >>> X = random.normal(size=(400, 3))
 >>> y = 2 * X[:, 0] + X[:, 1] + random.normal(size=400)
 >>> made = importances(LinearRegression().fit(X[:200], y[:200]), X[200:], y[200:], "squared_error")
->>> bool(made.values[0] > made.values[1] > 10 * abs(made.values[2])), 0 in made.intervals[2]
+>>> bool(made.costs[0] > made.costs[1] > 10 * abs(made.costs[2])), 0 in made.intervals[2]
 (True, True)
 """
 
@@ -53,7 +53,7 @@ class Importances:
     ----------
     names : list of str
         The columns, or groups of them.
-    values : array of shape (m,)
+    costs : array of shape (m,)
         How much worse the metric gets.
     intervals : list of Interval
         Of each.
@@ -66,7 +66,7 @@ class Importances:
     """
 
     names: list[str]
-    values: Any
+    costs: Any
     intervals: list[Interval]
     metric: str
     score: float
@@ -77,7 +77,7 @@ class Importances:
         import polars as pl
 
         ends = np.array(self.intervals)
-        table = pl.DataFrame({"name": self.names, "importance": self.values, "low": ends[:, 0], "high": ends[:, 1]})
+        table = pl.DataFrame({"name": self.names, "importance": self.costs, "low": ends[:, 0], "high": ends[:, 1]})
         return table.sort("importance", descending=True, maintain_order=True)
 
     def __str__(self) -> str:
