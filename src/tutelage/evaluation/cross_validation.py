@@ -131,7 +131,7 @@ def nested_interval(
     >>> score.interval.low < 1 < score.interval.high
     True
     """
-    quantile = float(stats.norm.ppf(0.5 + check_level(level) / 2))
+    check_level(level)
     truth = check_table(X, y)
     chosen = default_metric(model, metric_name)
     if folds < 3:
@@ -144,24 +144,41 @@ def nested_interval(
     outer = np.stack([one[0] for one in made])  # (repeats, n): each row's value when its fold was held out
     inner = np.stack([one[1] for one in made])  # (repeats, folds): cross-validated without that fold
     held = np.stack([one[2] for one in made])  # (repeats, folds, 2): the mean of the fold, and its variance
-    error_squared = float(np.mean((inner - held[..., 0]) ** 2 - held[..., 1]))
-    naive = float(np.mean(outer.std(axis=1, ddof=1))) / math.sqrt(len(truth))
-    # The truth lies between independent rows and folds that are wholly dependent; a few repetitions may miss both.
-    error = min(
-        max(math.sqrt(max(error_squared, 0.0)) * math.sqrt((folds - 1) / folds), naive), naive * math.sqrt(folds)
-    )
-    estimate = float(inner.mean())
-    bias = (1 + (folds - 2) / folds) * (estimate - float(outer.mean()))
-    centre = estimate - bias
+    centre, interval = nested_summary(outer, inner, held, level)
     return Score(
         chosen.name,
         centre,
-        Interval(centre - quantile * error, centre + quantile * error),
+        interval,
         level,
         f"nested {folds}-fold cross-validation, {repeats} times",
         len(truth),
         chosen.greater_is_better,
     )
+
+
+def nested_summary(outer: Any, inner: Any, held: Any, level: float = 0.95) -> tuple[float, Interval]:
+    """Give the nested estimate and its interval from what the repetitions found.
+
+    Parameters
+    ----------
+    outer : array of shape (repeats, n)
+        Each row's value when its fold was held out.
+    inner : array of shape (repeats, folds)
+        The cross-validated estimate from all folds but one.
+    held : array of shape (repeats, folds, 2)
+        The mean over the rows of that one, and the variance of this mean.
+    level : float, default=0.95
+        The confidence.
+    """
+    quantile, folds = float(stats.norm.ppf(0.5 + check_level(level) / 2)), inner.shape[1]
+    error_squared = float(np.mean((inner - held[..., 0]) ** 2 - held[..., 1]))
+    naive = float(np.mean(outer.std(axis=1, ddof=1))) / math.sqrt(outer.shape[1])
+    # The truth lies between independent rows and folds that are wholly dependent; a few repetitions may miss both.
+    error = math.sqrt(max(error_squared, 0.0) * (folds - 1) / folds)
+    error = min(max(error, naive), naive * math.sqrt(folds))
+    estimate = float(inner.mean())
+    centre = estimate - (1 + (folds - 2) / folds) * (estimate - float(outer.mean()))
+    return centre, Interval(centre - quantile * error, centre + quantile * error)
 
 
 def _nested_once(model: Any, X: Any, y: Any, chosen: Metric, folds: int, seed: int) -> tuple[Any, Any, Any]:

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 Floats: TypeAlias = npt.NDArray[np.float64]
 
-BLOCK = 1 << 21  # counts held at a time
+BLOCK = 1 << 16  # counts held at a time: they stay in the cache
 MOST_BLOCKS = 200  # of rows left out together, where leaving out each costs a whole evaluation
 
 
