@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "core/concepts.hpp"
+#include "core/machine/simd.hpp"
 #include "core/matrices/products.hpp"
 
 namespace tutelage {
@@ -121,7 +122,7 @@ class CurvatureSum {
     if (form_ == Curvature::diagonal) {
       x_.add_squares(block, c, piece);
       if (shift_ != nullptr) x_.add_transpose_times(block, c, 1, piece + d_);  // else not asked for
-      for (Index i = 0; i < block.count; ++i) piece[2 * d_] += c[i];
+      piece[2 * d_] += simd::sum(c, block.count);
       return;
     }
     x_.add_sandwich(block, c, shift_, piece);
@@ -135,8 +136,7 @@ class CurvatureSum {
     add_border(raw.data(), c, block.count, border);
   }
   void add_border(const double* raw, const double* c, Index count, double* border) const {
-    double all = 0;
-    for (Index i = 0; i < count; ++i) all += c[i];
+    const double all = simd::sum(c, count);
     for (Index j = 0; j < d_; ++j) border[j] += raw[j] - (shift_ == nullptr ? 0.0 : shift_[j] * all);
     border[d_] += all;
   }

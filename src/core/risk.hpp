@@ -18,6 +18,7 @@
 #include "core/concepts.hpp"
 #include "core/curvature.hpp"
 #include "core/machine/parallel.hpp"
+#include "core/machine/simd.hpp"
 #include "core/matrices/products.hpp"
 
 namespace tutelage {
@@ -315,7 +316,7 @@ class Risk {
     const double by_work = work / 30000;
     // Sums of a sparse matrix can be as long as the matrix: what is added up must stay small beside what was read.
     const double budget =
-        sample_.x->sparse() ? 0.5 * double(sample_.x->stored()) + 4e4 : 0.25 * double(sample_.x->stored()) + 4e6;
+        sample_.x->sparse() ? 0.25 * double(sample_.x->stored()) + 4e4 : 0.25 * double(sample_.x->stored()) + 4e6;
     const double by_memory = std::max(budget / double(width + 1), sample_.x->sparse() ? 4.0 : 0.0);
     // Sixteen parts keep as many threads busy; more are worth their memory only while their sums are small.
     const double most = std::clamp(5e5 / double(width + 1), 16.0, 64.0);
@@ -375,6 +376,11 @@ class Risk {
       sample_.x->times(block, w, k_, z);
     }
     if (!intercept_) return;
+    if (k_ == 1) {
+      const double b = *origin;
+      for (Index i = 0; i < block.count; ++i) z[i] += b;
+      return;
+    }
     for (Index i = 0; i < block.count; ++i) {
       for (Index c = 0; c < k_; ++c) z[i * k_ + c] += origin[c];
     }
@@ -383,9 +389,7 @@ class Risk {
   void add_gradient(Block block, const double* slope, double* sum) const {
     sample_.x->add_transpose_times(block, slope, k_, sum);
     if (!intercept_) return;
-    for (Index i = 0; i < block.count; ++i) {
-      for (Index c = 0; c < k_; ++c) sum[k_ * d_ + c] += slope[i * k_ + c];
-    }
+    simd::add_column_sums(slope, block.count, k_, sum + k_ * d_);
   }
 
   /// From sums over raw rows to the gradient in centred coordinates, divided by S.
@@ -446,9 +450,7 @@ class Risk {
     columns_->transpose_times(slopes, k_, raw);
     if (!intercept_) return;
     std::fill_n(raw + k_ * d_, k_, 0.0);
-    for (Index i = 0; i < n_; ++i) {
-      for (Index c = 0; c < k_; ++c) raw[k_ * d_ + c] += slopes[i * k_ + c];
-    }
+    simd::add_column_sums(slopes, n_, k_, raw + k_ * d_);
   }
 
   Sample sample_;

@@ -119,6 +119,44 @@ inline QuasiNewton newton_plan(const Risk& risk) {
   return plan;
 }
 
+/// L-BFGS: a diagonal metric and a memory.
+inline QuasiNewton lbfgs_plan(const Risk& risk) {
+  QuasiNewton plan;
+  plan.form = risk.loss().facts().has_curvature ? Curvature::diagonal : Curvature::none;
+  plan.refresh = false;
+  plan.memory = 20;
+  return plan;
+}
+
+/// Newton's method, after L-BFGS where that looks cheaper. On many columns a Hessian costs as much as many passes.
+inline Fit newton_or_less(const Risk& risk, Vector start, const Stopping& stopping) {
+  const QuasiNewton plan = newton_plan(risk);
+  const double n = std::max(1.0, double(risk.rows())), d = double(risk.columns());
+  // Without a penalty only Newton's steps end at the solution of least norm where columns are collinear.
+  const bool one_solution = risk.penalty().facts().strong_convexity > 0;
+  if (risk.scores() == 1 && !risk.sample().x->sparse() && risk.sample().x->stored() > 1'000'000 && one_solution) {
+    const bool sampled = risk.rows() >= 3 * plan.sample_rows;
+    // A pass waits for memory: in the time that brings one number a product does 60 multiply-adds.
+    const double one = (sampled ? double(plan.sample_rows) / n : 1) * d / 60 + d * d / (200 * n);
+    QuasiNewton cheap = lbfgs_plan(risk);
+    cheap.patience = (sampled ? 2 : 3) * one;
+    if (cheap.patience > 3) {
+      QuasiNewtonSolver solver(risk, cheap, stopping);
+      Fit fit = solver.run(start, "lbfgs");
+      if (!solver.impatient()) return fit;
+      Stopping rest = stopping;
+      rest.max_rounds -= fit.certificate.rounds;
+      rest.time_limit -= fit.certificate.seconds;
+      const Certificate before = fit.certificate;
+      fit = QuasiNewtonSolver(risk, plan, rest).run(std::move(fit.point), "newton");
+      fit.certificate.rounds += before.rounds;
+      fit.certificate.seconds += before.seconds;
+      return fit;
+    }
+  }
+  return QuasiNewtonSolver(risk, plan, stopping).run(std::move(start), "newton");
+}
+
 /// Multiply-adds to make and factor one Hessian, relative to those of one pass of gradients.
 inline double hessian_price(const Risk& risk) {
   const double n = double(risk.rows()), d = double(risk.columns()), k = double(risk.scores());
@@ -163,25 +201,22 @@ inline Solver choose(const Risk& risk) {
 /// call.
 inline Fit minimise_inside(const Risk& risk, const std::shared_ptr<const AnyLoss>& loss, Solver solver, Vector start,
                            const Stopping& stopping) {
-  if (solver == Solver::automatic) solver = choose(risk);
+  const bool asked = solver != Solver::automatic;
+  if (!asked) solver = choose(risk);
   switch (solver) {
     case Solver::automatic:
     case Solver::closed_form:
       return ClosedForm(risk, stopping).run();
     case Solver::newton:
+      if (!asked) return minimise_detail::newton_or_less(risk, std::move(start), stopping);
       return QuasiNewtonSolver(risk, minimise_detail::newton_plan(risk), stopping).run(std::move(start), "newton");
     case Solver::truncated_newton: {
       const bool dense = !risk.sample().x->sparse() && risk.columns() <= 3000;
       const Curvature form = dense ? Curvature::blocks : Curvature::diagonal;
       return TruncatedNewton(risk, form, dense ? 4 * risk.columns() : 0, stopping).run(std::move(start));
     }
-    case Solver::lbfgs: {
-      QuasiNewton plan;
-      plan.form = risk.loss().facts().has_curvature ? Curvature::diagonal : Curvature::none;
-      plan.refresh = false;
-      plan.memory = 20;
-      return QuasiNewtonSolver(risk, plan, stopping).run(std::move(start), "lbfgs");
-    }
+    case Solver::lbfgs:
+      return QuasiNewtonSolver(risk, minimise_detail::lbfgs_plan(risk), stopping).run(std::move(start), "lbfgs");
     case Solver::proximal_gradient:
       return ProximalGradient(risk, stopping).run(std::move(start));
     case Solver::coordinate_descent:

@@ -211,18 +211,14 @@ class Proof {
       const double* weights = s() == nullptr ? nullptr : s() + first;
       double* sum = sums.data() + b * width;
       sum[0] = risk_.loss().evaluate(targets, weights, z.data(), count, slope.data(), diagonal.data());
-      for (Index i = 0; i < count; ++i) {
-        for (Index c = 0; c < k; ++c) sum[1 + c] += slope[std::size_t(i * k + c)];
-      }
+      simd::add_column_sums(slope.data(), count, k, sum + 1);
       if (k == 1) {
-        for (const double c : diagonal) sum[1 + k] += c;
+        sum[2] += simd::sum(diagonal.data(), count);
         return;
       }
       Vector curvature(std::size_t(count * pairs));
       risk_.loss().curvature_pairs(targets, weights, z.data(), count, curvature.data(), count);
-      for (Index p = 0; p < pairs; ++p) {
-        for (Index i = 0; i < count; ++i) sum[1 + k + p] += curvature[std::size_t(p * count + i)];
-      }
+      for (Index p = 0; p < pairs; ++p) sum[1 + k + p] += simd::sum(curvature.data() + p * count, count);
     });
     Moved moved{0, Vector(std::size_t(k), 0.0), Vector(std::size_t(k * k), 0.0)};
     for (Index b = 0; b < blocks; ++b) {
