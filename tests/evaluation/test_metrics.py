@@ -159,3 +159,14 @@ def test_value_of_is_the_call() -> None:
     chosen = metric("matthews")
     assert isinstance(chosen, Metric)
     assert value_of(chosen.on(THREE, TOLD3), N) == chosen(THREE, TOLD3)
+
+
+def test_a_table_of_one_class_keeps_what_is_positive() -> None:
+    ones, zeros = np.ones(5, int), np.zeros(5, int)
+    assert metric("f1")(ones, ones) == 1
+    assert metric("recall")(ones, zeros) == 0
+    assert np.isnan(metric("recall")(zeros, zeros))
+    assert metric("specificity")(zeros, zeros) == 1
+    words = np.array(["yes"] * 5)
+    assert metric("f1")(words, words, classes=["no", "yes"]) == 1
+    assert metric("accuracy")(np.array(["new"] * 5), words, classes=["no", "yes"]) == 0

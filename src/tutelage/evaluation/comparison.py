@@ -38,7 +38,7 @@ from tutelage.evaluation.intervals import Interval, bca_of, check_level, newcomb
 from tutelage.evaluation.metrics import Metric, metric, value_of
 from tutelage.evaluation.ranking import compare_areas
 from tutelage.evaluation.refits import check_table, default_metric, random_folds
-from tutelage.evaluation.samples import MOST_BLOCKS, draws
+from tutelage.evaluation.samples import all_but_a_block, draws
 from tutelage.evaluation.scores import predicted
 
 Method = Literal["auto", "mcnemar", "delong", "bootstrap", "corrected_t", "5x2cv"]
@@ -443,11 +443,8 @@ def paired_bootstrap(
     random = np.random.default_rng(random_state)
     made = np.concatenate([a.weighted(counts) - b.weighted(counts) for counts in draws(random, rows, tables)])
     made = made[np.isfinite(made)]
-    blocks = np.array_split(np.arange(rows), min(rows, MOST_BLOCKS))
-    kept = np.ones((len(blocks), rows))
-    for place, block in enumerate(blocks):
-        kept[place, block] = 0.0
-    interval = bca_of(seen, made, a.weighted(kept) - b.weighted(kept), np.ones(len(blocks)), level)
+    left_out = np.concatenate([a.weighted(kept) - b.weighted(kept) for kept in all_but_a_block(rows)])
+    interval = bca_of(seen, made, left_out, np.ones(len(left_out)), level)
     spread = float(made.std()) if len(made) else 0.0
     if spread == 0:
         return PairedTest(seen, 0.0, 1.0 if seen == 0 else 1 / (len(made) + 1), interval)

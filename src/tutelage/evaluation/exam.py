@@ -58,7 +58,7 @@ from tutelage.evaluation.ledger import Ledger
 from tutelage.evaluation.metrics import Metric, metric, value_of
 from tutelage.evaluation.ranking import delong
 from tutelage.evaluation.refits import check_table, pick
-from tutelage.evaluation.samples import MOST_BLOCKS, Ranked
+from tutelage.evaluation.samples import Ranked, all_but_a_block
 from tutelage.evaluation.scores import predicted
 
 if TYPE_CHECKING:
@@ -328,15 +328,12 @@ class Exam:
     def _beats(self, prediction: Any, classes: Any, best: dict[str, Any]) -> bool:
         """Tell whether a prediction beats the best so far by more than the standard error of the difference."""
         y = self._sealed[1]
-        old, old_classes = _unpacked(best["answers"])
-        samples = [self.metric.on(y, prediction, classes=classes), self.metric.on(y, old, classes=old_classes)]
-        blocks = np.array_split(np.arange(self.rows), min(self.rows, MOST_BLOCKS))
-        kept = np.ones((len(blocks) + 1, self.rows))
-        for place, block in enumerate(blocks, 1):
-            kept[place, block] = 0.0
-        differences = samples[0].weighted(kept) - samples[1].weighted(kept)
-        gain = float(differences[0]) * (1 if self.metric.greater_is_better else -1)
-        known = differences[1:][np.isfinite(differences[1:])]
+        old_answers, old_classes = _unpacked(best["answers"])
+        new, old = self.metric.on(y, prediction, classes=classes), self.metric.on(y, old_answers, classes=old_classes)
+        gain = value_of(new, self.rows) - value_of(old, self.rows)
+        gain *= 1 if self.metric.greater_is_better else -1
+        left_out = np.concatenate([new.weighted(kept) - old.weighted(kept) for kept in all_but_a_block(self.rows)])
+        known = left_out[np.isfinite(left_out)]
         error = math.sqrt((len(known) - 1) * float(known.var())) if len(known) > 1 else math.inf
         return gain > max(error, 1e-12)
 

@@ -36,7 +36,7 @@ from tutelage.evaluation.intervals import Interval, bca_of, check_level
 from tutelage.evaluation.metrics import Metric, row_values, value_of
 from tutelage.evaluation.pictures import COLOURS, GREY, altair, axes_for
 from tutelage.evaluation.refits import check_table, default_metric
-from tutelage.evaluation.samples import MOST_BLOCKS, draws
+from tutelage.evaluation.samples import all_but_a_block, draws
 from tutelage.evaluation.scores import predicted
 
 if TYPE_CHECKING:
@@ -220,11 +220,8 @@ def _of_tables(
 
     seen = sign * (value_of(before, n) - float(np.mean([value_of(one, n) for one in after])))
     drawn = np.concatenate([losses(counts) for counts in draws(np.random.default_rng(seed), n, tables)])
-    blocks = np.array_split(np.arange(n), min(n, MOST_BLOCKS))
-    kept = np.ones((len(blocks), n))
-    for place, block in enumerate(blocks):
-        kept[place, block] = 0.0
-    return seen, bca_of(seen, drawn, losses(kept), np.ones(len(blocks)), level)
+    left_out = np.concatenate([losses(kept) for kept in all_but_a_block(n)])
+    return seen, bca_of(seen, drawn, left_out, np.ones(len(left_out)), level)
 
 
 def column_names(X: Any) -> list[str]:

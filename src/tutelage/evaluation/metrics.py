@@ -131,11 +131,13 @@ def confusion_cells(truth: Any, told: Any, classes: Any) -> tuple[Any, Any, Any]
     """Encode truth and prediction in one set of classes."""
     if told.ndim != 1:
         raise ValueError(f"prediction must be a vector of labels here, found the shape {told.shape}.")
-    if classes is None:
-        if truth.dtype.kind != told.dtype.kind and "O" in truth.dtype.kind + told.dtype.kind:
-            truth, told = truth.astype(object), told.astype(object)
-        classes = encode(np.concatenate([truth, told]))[0]
-    return classes, encode_with(classes, truth), encode_with(classes, told)
+    parts = [truth, told] if classes is None else [truth, told, np.asarray(classes)]
+    if len({part.dtype.kind for part in parts}) > 1 and any(part.dtype.kind == "O" for part in parts):
+        parts = [part.astype(object) for part in parts]
+    known = encode(np.concatenate(parts))[0]
+    if len(known) == 1 and known[0] in (0, 1):  # only one of the usual two occurs, and it keeps its meaning
+        known = np.array([0, 1], dtype=known.dtype)
+    return known, encode_with(known, parts[0]), encode_with(known, parts[1])
 
 
 def _cells(combine: Callable[[Floats], Floats], *, binary: bool = False) -> Callable[[Any, Any, Any], Sample]:

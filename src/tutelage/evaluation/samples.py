@@ -41,8 +41,16 @@ def draws(random: np.random.Generator, rows: int, tables: int) -> Iterator[Float
         yield np.bincount(drawn.ravel(), minlength=count * rows).reshape(count, rows).astype(float)
 
 
-def _blocks(rows: int) -> list[Any]:
-    return np.array_split(np.arange(rows), min(rows, MOST_BLOCKS))
+def all_but_a_block(rows: int) -> Iterator[Floats]:
+    """Yield counts, a few rows of them at a time, in each of which one of at most 200 blocks of rows is left out."""
+    blocks = np.array_split(np.arange(rows), min(rows, MOST_BLOCKS))
+    step = max(1, BLOCK // rows)
+    for start in range(0, len(blocks), step):
+        some = blocks[start : start + step]
+        kept = np.ones((len(some), rows))
+        for place, block in enumerate(some):
+            kept[place, block] = 0.0
+        yield kept
 
 
 class _Weighted:
@@ -59,13 +67,8 @@ class _Weighted:
 
     def left_out(self) -> tuple[Floats, Floats]:
         """Give the values with one of at most 200 blocks of rows left out."""
-        blocks = _blocks(self.rows)
-        values = []
-        for block in blocks:
-            kept = np.ones((1, self.rows))
-            kept[0, block] = 0.0
-            values.append(self.weighted(kept)[0])
-        return np.array(values), np.ones(len(blocks))
+        values = np.concatenate([self.weighted(kept) for kept in all_but_a_block(self.rows)])
+        return values, np.ones(len(values))
 
 
 class Rows(_Weighted):

@@ -162,12 +162,12 @@ def predicted(model: Any, X: Any, needs: str) -> tuple[Any, Any]:
     Returns
     -------
     prediction, classes
-        The prediction, and the labels of its columns (None where it is labels or numbers).
+        The prediction, and all labels there are (None for numbers).
     """
-    if needs in {"labels", "numbers"}:
-        return np.asarray(model.predict(X)), None
     name = type(model).__name__
     classes = getattr(model, "classes_", None)
+    if needs in {"labels", "numbers"}:
+        return np.asarray(model.predict(X)), classes if needs == "labels" else None
     if needs == "scores" and hasattr(model, "decision_function"):
         return np.asarray(model.decision_function(X)), classes
     if hasattr(model, "predict_proba"):
