@@ -10,6 +10,7 @@ import matplotlib as mpl
 import numpy as np
 import polars as pl
 import pytest
+from scipy import sparse
 from sklearn import metrics as theirs
 
 from tutelage import GaussianNB, LinearRegression, LogisticRegression
@@ -44,6 +45,7 @@ PICTURES = {
     "margins": lambda: margins(MODEL, X, Y),
     "importances": lambda: importances(MODEL, X, Y),
     "dependence": lambda: dependence(MODEL, X, 0),
+    "ranks": lambda: friedman(RANDOM.random((8, 4)), list("abcd")),
 }
 
 
@@ -119,6 +121,10 @@ def test_regions_are_what_the_classifier_answers_there() -> None:
     named = decision_regions(LogisticRegression().fit(frame, Y), frame, points=20)
     assert named.names == ("a", "b")
     assert len(named.X) == 0
+    sparse_regions = decision_regions(MODEL, sparse.csr_matrix(X), Y, columns=(2, 1), held=[5.0, 0.0, 0.0], points=20)
+    assert np.array_equal(sparse_regions.region, made.region)
+    with pytest.raises(ValueError, match="columns of numbers"):
+        decision_regions(MODEL, pl.DataFrame({"a": ["x", "y"], "b": [1, 2]}))
 
 
 def test_margins_are_distances_and_their_sign_is_right() -> None:

@@ -44,11 +44,11 @@ from sklearn.base import clone
 from sklearn.utils import column_or_1d, indexable
 from sklearn.utils.validation import check_consistent_length
 
-from tutelage.base import Regressor
+from tutelage.base import Regressor, draw_seed
 from tutelage.evaluation.meta import Wrapper, WrappingClassifier, check_fitted, folds_of, responses
 from tutelage.evaluation.refits import pick
 from tutelage.labels import encode_with
-from tutelage.parameters import Interval, RandomState, Splits, fitted
+from tutelage.parameters import Declared, Interval, RandomState, Splits, fitted
 
 if TYPE_CHECKING:
     from tutelage.evaluation.metrics import Floats
@@ -76,28 +76,41 @@ def ceiling(scores: Floats, level: float) -> float:
     return math.inf if place > len(scores) else float(np.partition(scores, place - 1)[place - 1])
 
 
-def _held_out(rows: int, share: float, seed: Any) -> Any:
-    """Give the rows to calibrate by, sorted."""
-    count = round(share * rows)
-    if not 0 < count < rows:
-        raise ValueError(
-            f"share must leave rows on both sides, found {count} rows held out of n_samples={rows} with "
-            f"share={share!r}."
-        )
-    random = np.random.default_rng(seed if isinstance(seed, int) or seed is None else seed.randint(2**31 - 1))
-    return np.sort(random.permutation(rows)[:count])
+class HoldsOut(Declared):
+    """Mixin: rows are held out once, or in folds."""
 
-
-class ConformalClassifier(WrappingClassifier):
-    """A classifier that also gives sets of classes which hold the truth at a level."""
-
-    level: Annotated[Level, "The share of rows whose set holds the truth."] = 0.9
+    level: Annotated[Level, "The share of rows whose set or interval holds the truth."] = 0.9
     method: Annotated[Literal["split", "cross"], "Whether rows are held out once, or in folds."] = "split"
-    conformity: Annotated[Literal["margin", "cumulative"], "How strange a class looks to the model."] = "margin"
-    by_class: Annotated[bool, "Whether the level is promised for each class of truths."] = False
     share: Annotated[float, Interval(0, 1, closed="neither"), "Of the rows held out by 'split'."] = 0.25
     cv: Annotated[Splits, "Folds of 'cross'."] = 5
-    random_state: Annotated[RandomState, "The seed that chooses the rows held out."] = 0
+    random_state: Annotated[RandomState, "The seed that chooses the rows held out by 'split'."] = 0
+
+    def _parts(self, X: Any, y: Any, *, classifier: bool) -> list[tuple[Any, Any]]:
+        """Give (rows to learn from, rows held out)."""
+        if self.method == "cross":
+            return folds_of(X, y, self.cv, classifier=classifier)
+        rows = len(y)
+        count = round(self.share * rows)
+        if not 0 < count < rows:
+            raise ValueError(
+                f"share must leave rows on both sides, found {count} rows held out of n_samples={rows} with "
+                f"share={self.share!r}."
+            )
+        held = np.sort(np.random.default_rng(draw_seed(self.random_state)).permutation(rows)[:count])
+        return [(np.setdiff1d(np.arange(rows), held, assume_unique=True), held)]
+
+    def _level(self, level: float | None) -> float:
+        wanted = self.level if level is None else level
+        if not 0 < wanted < 1:
+            raise ValueError(f"level must lie between 0 and 1, found {wanted!r}; 0.9 is usual.")
+        return wanted
+
+
+class ConformalClassifier(HoldsOut, WrappingClassifier):
+    """A classifier that also gives sets of classes which hold the truth at a level."""
+
+    conformity: Annotated[Literal["margin", "cumulative"], "How strange a class looks to the model."] = "margin"
+    by_class: Annotated[bool, "Whether the level is promised for each class of truths."] = False
 
     scores_: Any = fitted("How strange the truth of each held-out row looked.")
     models_: list[Any] = fitted("The models of the folds; the model itself for 'split'.")
@@ -113,12 +126,8 @@ class ConformalClassifier(WrappingClassifier):
             Their labels.
         """
         X, codes = self._learn(X, y)
-        labels, everyone = self.classes_[codes], np.arange(len(codes))
-        if self.method == "split":
-            held = _held_out(len(codes), self.share, self.random_state)
-            parts = [(np.setdiff1d(everyone, held, assume_unique=True), held)]
-        else:
-            parts = folds_of(X, labels, self.cv, classifier=True)
+        labels = self.classes_[codes]
+        parts = self._parts(X, labels, classifier=True)
         self.models_ = [clone(self.estimator).fit(pick(X, train), labels[train]) for train, _ in parts]
         tests = [test for _, test in parts]
         self._held = np.concatenate(tests)
@@ -168,7 +177,7 @@ class ConformalClassifier(WrappingClassifier):
             In the order of ``classes_``.
         """
         check_fitted(self)
-        wanted = _level(self.level if level is None else level)
+        wanted = self._level(level)
         k = len(self.classes_)
         groups = [self._code == c for c in range(k)] if self.by_class else [np.ones(len(self._code), dtype=bool)] * k
         if self.method == "split":
@@ -189,17 +198,12 @@ class ConformalClassifier(WrappingClassifier):
         return inside
 
 
-class ConformalRegressor(Wrapper, Regressor):
+class ConformalRegressor(HoldsOut, Wrapper, Regressor):
     """A regressor that also gives intervals which hold the truth at a level."""
 
-    level: Annotated[Level, "The share of rows whose interval holds the truth."] = 0.9
-    method: Annotated[Literal["split", "cross"], "Whether rows are held out once, or in folds."] = "split"
     conformity: Annotated[
         Literal["residual", "quantile"], "The distance to a prediction, or to two quantiles (estimator(quantile=...))."
     ] = "residual"
-    share: Annotated[float, Interval(0, 1, closed="neither"), "Of the rows held out by 'split'."] = 0.25
-    cv: Annotated[Splits, "Folds of 'cross'."] = 5
-    random_state: Annotated[RandomState, "The seed that chooses the rows held out."] = 0
 
     scores_: Any = fitted("How far the truth of each held-out row was from its prediction.")
     models_: list[Any] = fitted("The models of the folds, or the one of 'split'; pairs of them for quantiles.")
@@ -218,18 +222,13 @@ class ConformalRegressor(Wrapper, Regressor):
         truth = np.asarray(column_or_1d(y, warn=True))
         check_consistent_length(X, truth)
         (X,) = indexable(X)
-        everyone = np.arange(len(truth))
         if self.conformity == "quantile" and "quantile" not in self.estimator.get_params():
             raise ValueError(
                 f"conformity='quantile' is for an estimator with the parameter 'quantile', which "
                 f"{type(self.estimator).__name__} lacks; "
                 "wrap a QuantileRegressor, or use conformity='residual'."
             )
-        if self.method == "split":
-            held = _held_out(len(truth), self.share, self.random_state)
-            parts = [(np.setdiff1d(everyone, held, assume_unique=True), held)]
-        else:
-            parts = folds_of(X, truth, self.cv, classifier=False)
+        parts = self._parts(X, truth, classifier=False)
         self.models_ = [self._fit_ends(pick(X, train), truth[train]) for train, _ in parts]
         scores = []
         for ends, (_, test) in zip(self.models_, parts, strict=True):
@@ -283,7 +282,7 @@ class ConformalRegressor(Wrapper, Regressor):
             The low and the high end; infinite where the held-out rows are too few for the level.
         """
         check_fitted(self)
-        wanted = _level(self.level if level is None else level)
+        wanted = self._level(level)
         if self.method == "split":
             low, high = self._ends(self.models_[0], X)
             reach = ceiling(self.scores_, wanted)
@@ -309,9 +308,3 @@ class ConformalRegressor(Wrapper, Regressor):
             made[rows, 0] = np.partition(downs, n - place, axis=1)[:, n - place]
             made[rows, 1] = np.partition(ups, place - 1, axis=1)[:, place - 1]
         return made
-
-
-def _level(level: float) -> float:
-    if not 0 < level < 1:
-        raise ValueError(f"level must lie between 0 and 1, found {level!r}; 0.9 is usual.")
-    return level

@@ -29,7 +29,7 @@ import numpy as np
 from scipy import stats
 
 from tutelage.evaluation.intervals import check_level
-from tutelage.evaluation.pictures import axes_for
+from tutelage.evaluation.pictures import COLOURS, altair, axes_for
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -97,6 +97,22 @@ class Friedman:
         ]
         return "\n".join(lines)
 
+    def frame(self) -> Any:
+        """Give the mean ranks as a table, the best first."""
+        import polars as pl
+
+        return pl.DataFrame({"model": self.names, "mean rank": self.mean_ranks}).sort("mean rank", maintain_order=True)
+
+    def chart(self) -> Any:
+        """Describe the mean ranks to Altair, with bars as long as the critical difference."""
+        alt = altair()
+        table = self.frame()
+        table = table.with_columns((table["mean rank"] + self.critical_difference).alias("told apart from"))
+        base = alt.Chart(table).encode(y=alt.Y("model", sort=None, title=None))
+        return base.mark_rule(color=COLOURS[1]).encode(
+            x=alt.X("mean rank", scale=alt.Scale(zero=False)), x2="told apart from"
+        ) + base.mark_point(filled=True, color=COLOURS[0], size=60).encode(x="mean rank")
+
     def plot(self, ax: Any = None) -> Any:
         """Draw the mean ranks; bars join models that are not told apart.
 
@@ -112,10 +128,10 @@ class Friedman:
             rank = float(self.mean_ranks[place])
             ax.plot([rank, rank], [-row, 0.6], color="#56738A", linewidth=0.8)
             ax.annotate(f" {self.names[place]} ({rank:.2f})", (rank, -row), va="center", fontsize="small")
-            ax.plot(rank, -row, "o", color="#0072B2", markersize=4)
+            ax.plot(rank, -row, "o", color=COLOURS[0], markersize=4)
         for row, group in enumerate(self.groups()):
             ends = [float(self.mean_ranks[self.names.index(name)]) for name in (group[0], group[-1])]
-            ax.plot(ends, [0.75 + 0.2 * row] * 2, color="#D55E00", linewidth=3, solid_capstyle="round")
+            ax.plot(ends, [0.75 + 0.2 * row] * 2, color=COLOURS[1], linewidth=3, solid_capstyle="round")
         ax.set_xlim(1 - 0.05 * k, k + 0.35 * k)
         ax.set_yticks([])
         ax.set_xlabel(f"mean rank on {self.tables} tables; critical difference {self.critical_difference:.2f}")

@@ -24,6 +24,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from tutelage.base import is_sparse
 from tutelage.evaluation.pictures import altair, axes_for, shades
 from tutelage.labels import encode_with
 
@@ -148,7 +149,12 @@ def decision_regions(
         With `plot`, `chart` and `frame`.
     """
     known = getattr(X, "columns", None)
-    rows = np.asarray(X, dtype=float)
+    try:
+        rows = np.asarray(X.toarray() if is_sparse(X) else X, dtype=float)
+    except (TypeError, ValueError):
+        raise ValueError(
+            "X must have columns of numbers for a picture of regions; leave out or encode the others."
+        ) from None
     if rows.ndim != 2 or rows.shape[1] < 2:
         raise ValueError(f"X must have at least two columns, found the shape {rows.shape}.")
     first, second = (int(column) for column in columns)
