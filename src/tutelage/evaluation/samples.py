@@ -174,6 +174,16 @@ class Ranked(_Weighted):
         values: Floats = np.mean([self._task(weights, *one) for one in self._sorted], axis=0)
         return values
 
+    def resampled(self, random: np.random.Generator, tables: int) -> Floats:
+        """Give the values on tables drawn with replacement."""
+        if len(self._sorted) > 1:
+            return super().resampled(random, tables)
+        # All rows are drawn alike, so the counts may be taken for those of the sorted rows: nothing need be put in
+        # order.
+        _, truth, starts = self._sorted[0]
+        parts = [self._task(counts, slice(None), truth, starts) for counts in draws(random, self.rows, tables)]
+        return np.concatenate(parts)
+
     def _task(self, weights: Floats, order: Any, truth: Floats, starts: Any) -> Floats:
         here = weights[:, order]
         positive = here * truth
