@@ -65,15 +65,19 @@ class CurvatureSum {
     }
   }
 
+  /// The curvature of all rows for weights c: the lower triangle of h, and the row of the intercept where there is one.
+  void add_all(const double* c, double* h, double* border) const {
+    sandwich(x_, c, shift_, h);
+    if (!intercept_) return;
+    std::vector<double> raw(std::size_t(d_), 0.0);
+    add_transpose_times(x_, c, 1, raw.data());
+    add_border(raw.data(), c, n_, border);
+  }
+
   void add_kept(const double* kept, double* sum) const {
     const auto add_pair = [&](Index p) {
-      const double* c = kept + p * n_;
       double* piece = sum + p * (length() / pairs());
-      sandwich(x_, c, shift_, piece);
-      if (!intercept_) return;
-      std::vector<double> raw(std::size_t(d_), 0.0);
-      add_transpose_times(x_, c, 1, raw.data());
-      add_border(raw.data(), c, n_, piece + d_ * d_);
+      add_all(kept + p * n_, piece, piece + d_ * d_);
     };
     // Many pairs are handed out whole; few share the threads one after the other. The bits are the same.
     if (pairs() >= 8) {

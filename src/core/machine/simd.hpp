@@ -279,6 +279,21 @@ inline void add_column_sums(const double* x, Index rows, Index columns, double* 
   }
 }
 
+/// sums_c += sum_i |x_ic|, x row by row.
+inline void add_column_sizes(const double* x, Index rows, Index columns, double* sums) {
+  if (columns == 1) {
+    double sum = 0;
+#pragma omp simd reduction(+ : sum)
+    for (Index i = 0; i < rows; ++i) sum += __builtin_fabs(x[i]);
+    sums[0] += sum;
+    return;
+  }
+  for (Index i = 0; i < rows; ++i) {
+#pragma omp simd
+    for (Index c = 0; c < columns; ++c) sums[c] += __builtin_fabs(x[i * columns + c]);
+  }
+}
+
 /// sum_i x_i^2
 template <class T>
 inline double square(const T* x, Index n) {

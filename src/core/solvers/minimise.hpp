@@ -119,6 +119,23 @@ inline QuasiNewton newton_plan(const Risk& risk) {
   return plan;
 }
 
+/// Truncated Newton: where X is dense, one matrix a score as preconditioner, as long as it is small beside X.
+inline TruncatedPlan truncated_plan(const Risk& risk) {
+  TruncatedPlan plan;
+  const Index n = std::max<Index>(1, risk.rows()), d = risk.columns(), k = risk.scores();
+  const double room = std::max(8e6, 2 * double(risk.sample().x->stored()));
+  if (risk.sample().x->sparse() || d > 3000 || BlockFactors::bytes(k, d) > room) return plan;
+  plan.form = Curvature::blocks;
+  // Enough rows for each of its columns; where that costs less than a product or two, more.
+  plan.metric_rows = std::max<Index>({2000, 4 * d, std::min(3 * n / std::max<Index>(1, d), n / 8)});
+  const bool sampled = n >= 2 * plan.metric_rows;
+  const double rows = double(sampled ? plan.metric_rows : n);
+  // Multiply-adds of the matrices and their factors, then the pass for their diagonal, relative to one product.
+  plan.price = double(d) * (rows + double(d)) / (4 * double(n)) + (sampled ? 1.5 : 0);
+  if (k > 1) plan.start_rows = std::max<Index>(2000, 2 * d);
+  return plan;
+}
+
 /// L-BFGS: a diagonal metric and a memory.
 inline QuasiNewton lbfgs_plan(const Risk& risk) {
   QuasiNewton plan;
@@ -191,6 +208,10 @@ inline Solver choose(const Risk& risk) {
   // A metric of one matrix a score leaves out how scores curve together: conjugate gradients on the Hessian itself,
   // which it preconditions, need fewer readings than quasi-Newton steps on it.
   if (!risk.sample().x->sparse()) {
+    const double k = double(risk.scores()), d = double(risk.columns());
+    // With all pairs of scores a Hessian costs k d / 4 products with it, with each score alone d / 2 and a few
+    // products.
+    if (risk.scores() > 1 && loss.relative && k * d > 2 * d + 24) return Solver::truncated_newton;
     const bool whole = minimise_detail::newton_plan(risk).form == Curvature::full;
     return whole ? Solver::newton : Solver::truncated_newton;
   }
@@ -210,11 +231,8 @@ inline Fit minimise_inside(const Risk& risk, const std::shared_ptr<const AnyLoss
     case Solver::newton:
       if (!asked) return minimise_detail::newton_or_less(risk, std::move(start), stopping);
       return QuasiNewtonSolver(risk, minimise_detail::newton_plan(risk), stopping).run(std::move(start), "newton");
-    case Solver::truncated_newton: {
-      const bool dense = !risk.sample().x->sparse() && risk.columns() <= 3000;
-      const Curvature form = dense ? Curvature::blocks : Curvature::diagonal;
-      return TruncatedNewton(risk, form, dense ? 4 * risk.columns() : 0, stopping).run(std::move(start));
-    }
+    case Solver::truncated_newton:
+      return TruncatedNewton(risk, minimise_detail::truncated_plan(risk), stopping).run(std::move(start));
     case Solver::lbfgs:
       return QuasiNewtonSolver(risk, minimise_detail::lbfgs_plan(risk), stopping).run(std::move(start), "lbfgs");
     case Solver::proximal_gradient:
