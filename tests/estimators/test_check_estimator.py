@@ -8,7 +8,7 @@ from typing import Any
 from unittest import SkipTest
 
 import pytest
-from sklearn.base import BaseEstimator
+from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.utils.estimator_checks import estimator_checks_generator
 
 import tutelage
@@ -28,8 +28,9 @@ def construct(cls: type) -> Any:
         for name, one in inspect.signature(cls).parameters.items()
         if one.default is inspect.Parameter.empty and name in {"estimator", "base_estimator"}
     ]
-    words: dict[str, Any] = {name: tutelage.RidgeClassifier() for name in required}
-    if cls is tutelage.LogisticRegressionCV:
+    inner = tutelage.Ridge() if issubclass(cls, RegressorMixin) else tutelage.RidgeClassifier()
+    words: dict[str, Any] = dict.fromkeys(required, inner)
+    if cls is tutelage.LogisticRegressionCV or (required and "cv" in inspect.signature(cls).parameters):
         words["cv"] = 3  # some checks have three rows a class
     if issubclass(cls, BaseSearch):
         words |= {"cv": 2, "error_score": "raise"}
