@@ -47,6 +47,8 @@ def test_there_are_estimators() -> None:
 
 @pytest.mark.parametrize("cls", estimators(), ids=lambda cls: cls.__name__)
 def test_check_estimator(cls: type) -> None:
+    if cls is tutelage.OptunaSearch:
+        pytest.importorskip("optuna")
     failures = []
     for estimator, check in estimator_checks_generator(construct(cls)):
         with warnings.catch_warnings():
