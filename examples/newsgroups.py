@@ -2,9 +2,9 @@
 
     python examples/newsgroups.py FOLDER
 
-FOLDER holds train.parquet and test.parquet, the "bydate" split, with the columns text and group. The smoothing is chosen
-by five-fold cross-validation on the training texts, for the price of counting them once: the counts of a fold are
-subtracted from those of all.
+FOLDER holds train.parquet and test.parquet, the "bydate" split, with the columns text and group. The smoothing is
+chosen by five-fold cross-validation on the training texts, for the price of counting them once: the counts of a fold
+are subtracted from those of all.
 """
 
 from __future__ import annotations
