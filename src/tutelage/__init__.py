@@ -64,6 +64,15 @@ if TYPE_CHECKING:
         radius_neighbors_graph,
     )
     from tutelage.risk import Risk, Solution, minimise
+    from tutelage.trees import (
+        DecisionTreeClassifier,
+        DecisionTreeRegressor,
+        ExtraTreeClassifier,
+        ExtraTreeRegressor,
+        export_graphviz,
+        export_text,
+        plot_tree,
+    )
 
 __version__ = "0.1.0"
 
@@ -128,6 +137,15 @@ CHAPTERS: dict[str, tuple[str, ...]] = {
     "penalties": (),
     "risk": ("Risk", "Solution", "minimise"),
     "solvers": (),
+    "trees": (
+        "DecisionTreeClassifier",
+        "DecisionTreeRegressor",
+        "ExtraTreeClassifier",
+        "ExtraTreeRegressor",
+        "export_graphviz",
+        "export_text",
+        "plot_tree",
+    ),
 }
 
 _CHAPTER_OF = {name: chapter for chapter, names in CHAPTERS.items() for name in names}
@@ -141,10 +159,14 @@ __all__ = [
     "Certificate",
     "ComplementNB",
     "Conjunctions",
+    "DecisionTreeClassifier",
+    "DecisionTreeRegressor",
     "ERMClassifier",
     "ERMRegressor",
     "ElasticNet",
     "ElasticNetCV",
+    "ExtraTreeClassifier",
+    "ExtraTreeRegressor",
     "GammaRegressor",
     "GaussianDiscriminant",
     "GaussianNB",
@@ -186,11 +208,14 @@ __all__ = [
     "TweedieRegressor",
     "__version__",
     "enet_path",
+    "export_graphviz",
+    "export_text",
     "get_threads",
     "kneighbors_graph",
     "lasso_path",
     "minimise",
     "path",
+    "plot_tree",
     "radius_neighbors_graph",
     "set_threads",
     "show_versions",
