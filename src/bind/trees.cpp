@@ -94,6 +94,7 @@ std::unique_ptr<Search> search_by(const std::string& criterion, Targets t) {
     Logs logs = e && !w ? table_of_logs(t.rows) : nullptr;
     return std::make_unique<SearchBy<Labels<e, w>>>(Labels<e, w>(std::move(t), std::move(logs)));
   };
+  if (!entropy && !weighted && t.classes[0] == 2) return std::make_unique<SearchBy<TwoLabels>>(TwoLabels(std::move(t)));
   if (entropy) return weighted ? of_labels.operator()<true, true>() : of_labels.operator()<true, false>();
   return weighted ? of_labels.operator()<false, true>() : of_labels.operator()<false, false>();
 }

@@ -648,3 +648,71 @@ def group_descent(
     """
     Squared loss of several targets with a penalty on the norm of each feature's coefficients, from the sums of squares and products: the coefficients by features, and the certificate.
     """
+
+class CodedColumns:
+    """The columns of X as codes in the order of their values."""
+
+def code_columns(
+    X: Annotated[NDArray, dict(shape=(None, None), device="cpu", writable=False)], use: str, bins: int
+) -> CodedColumns:
+    """
+    Codes for a tree that looks at every column, at some of them, or at histograms.
+    """
+
+def code_sparse_columns(
+    data: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+    indices: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+    indptr: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+    rows: int,
+    use: str,
+    bins: int,
+) -> CodedColumns:
+    """The same of a CSC matrix."""
+
+def grow_tree(
+    columns: CodedColumns,
+    criterion: str,
+    labels: Annotated[NDArray[numpy.uint16], dict(shape=(None, None), order="C", device="cpu", writable=False)] | None,
+    numbers: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)]
+    | None,
+    classes: Sequence,
+    weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)] | None,
+    rules: dict,
+    monotone: Annotated[NDArray[numpy.int8], dict(shape=(None,), order="C", device="cpu", writable=False)] | None,
+) -> dict:
+    """A tree as arrays of nodes; it takes the coded columns with it."""
+
+class TreeSteps:
+    """A tree as prediction reads it."""
+
+    def apply(self, X: Annotated[NDArray, dict(shape=(None, None), device="cpu", writable=False)]) -> object:
+        """The leaf of each row."""
+
+    def apply_sparse(
+        self,
+        data: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+        indices: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+        indptr: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+        columns: int,
+    ) -> object:
+        """The leaf of each row of a CSR matrix."""
+
+def tree_steps(
+    arg0: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+    arg1: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+    arg2: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+    arg3: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+    arg4: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order="C", device="cpu", writable=False)],
+    /,
+) -> TreeSteps:
+    """A tree made ready for prediction."""
+
+def prune_tree(
+    left: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+    right: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+    cost: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+    alpha: float,
+) -> tuple:
+    """
+    Prices and costs along the pruning path up to a price, and which nodes are leaves then.
+    """

@@ -34,24 +34,37 @@ class Ranked {
     all_weight_ += weight;
     all_sum_ += weight * y;
   }
-  /// The rank at which half the weight is reached; the loss around its target y(rank).
+  /// The loss around the median; the median itself only on demand, since it takes a second way down.
   template <class Y>
-  double loss(Y&& y, double& median) const {
-    Index at = 0;
+  double loss(Y&& y, bool wants_median, double& median) const {
     double below = 0, sum = 0;
-    const double half = all_weight_ / 2;
-    for (auto step = static_cast<Index>(std::bit_floor(static_cast<std::size_t>(size_))); step > 0; step /= 2) {
-      if (at + step <= size_ && below + weight_[at + step] < half) {
-        at += step;
-        below += weight_[at];
-        sum += sum_[at];
-      }
+    const double lower = y(find([&](double w) { return w < all_weight_ / 2; }, below, sum));
+    if (wants_median) {
+      double ignored = 0;
+      median = lower / 2 + y(find([&](double w) { return w <= all_weight_ / 2; }, ignored, ignored)) / 2;
     }
-    median = y(std::min(at, size_ - 1));
-    return std::max(0.0, median * below - sum + (all_sum_ - sum) - median * (all_weight_ - below));
+    return std::max(0.0, lower * below - sum + (all_sum_ - sum) - lower * (all_weight_ - below));
   }
 
  private:
+  /// The rank after the last one up to which the weight is small; the weight and sum of those.
+  template <class Small>
+  Index find(Small&& small, double& below, double& sum) const {
+    Index at = 0;
+    below = sum = 0;
+    double weight = 0, targets = 0;
+    for (auto step = static_cast<Index>(std::bit_floor(static_cast<std::size_t>(size_))); step > 0; step /= 2) {
+      if (at + step <= size_ && small(weight + weight_[at + step])) {
+        at += step;
+        weight += weight_[at];
+        targets += sum_[at];
+      }
+    }
+    below = weight;
+    sum = targets;
+    return std::min(at, size_ - 1);
+  }
+
   Index size_ = 0;
   std::vector<double> weight_, sum_;
   double all_weight_ = 0, all_sum_ = 0;
@@ -132,7 +145,7 @@ class AbsoluteSearch final : public Search {
       for (Index i = 0; i < n - ahead; ++i) walk.push_back(e[i].row);
       std::vector<double> lost(static_cast<std::size_t>(n), 0.0), weights(static_cast<std::size_t>(n), 0.0);
       std::vector<double> left_median(static_cast<std::size_t>(n)), right_median(static_cast<std::size_t>(n));
-      losses(walk, rows, lost, weights, left_median, right_median);
+      losses(walk, rows, rules.monotone != nullptr, lost, weights, left_median, right_median);
       for (Index i = ahead; i < ahead + s.present; ++i) {
         const Index at = i - ahead;
         const bool last = at + 1 == s.present;
@@ -166,15 +179,16 @@ class AbsoluteSearch final : public Search {
   double weight(std::uint32_t row) const { return t_.weights.empty() ? 1.0 : t_.weights[row]; }
 
   /// lost[i]: what both sides lose, averaged over outputs, when rows 0 ... i of the walk go left.
-  void losses(const std::vector<std::uint32_t>& walk, const std::uint32_t* rows, std::vector<double>& lost,
-              std::vector<double>& weights, std::vector<double>& left_median, std::vector<double>& right_median) const {
+  void losses(const std::vector<std::uint32_t>& walk, const std::uint32_t* rows, bool medians,
+              std::vector<double>& lost, std::vector<double>& weights, std::vector<double>& left_median,
+              std::vector<double>& right_median) const {
     const auto n = static_cast<Index>(walk.size());
     Ranked ranked;
     for (Index o = 0; o < t_.outputs; ++o) {
       const auto y = [&](Index rank) { return by_rank_[rows[rank] * t_.outputs + o]; };
       const auto pass = [&](std::uint32_t row, double& median) {
         ranked.add(rank_[row * t_.outputs + o], weight(row), target(row, o));
-        return ranked.loss(y, median) / static_cast<double>(t_.outputs);
+        return ranked.loss(y, medians, median) / static_cast<double>(t_.outputs);
       };
       ranked.reset(n);
       double passed = 0;

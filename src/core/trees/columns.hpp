@@ -13,6 +13,7 @@
 #include <cstdint>
 #include <limits>
 #include <memory>
+#include <mutex>
 #include <utility>
 #include <vector>
 
@@ -91,19 +92,35 @@ class Table {
   Table(const Cells& x, Use use, std::uint32_t bins) : x_(x), columns_(static_cast<std::size_t>(x.columns)) {
     const Index strip = x.starts ? 1 : 8;
     const Index sample = use == Use::histogram ? std::min(x.rows, sample_rows) : x.rows;
+    struct Room {
+      std::unique_ptr<double[]> values;
+      std::vector<Entry> entries, spare;
+    };
+    std::vector<Room> rooms;  // of those who have finished, for those who begin
+    std::mutex door;
     parallel_for((x.columns + strip - 1) / strip, [&](Index task) {
+      Room room;
+      {
+        const std::lock_guard lock(door);
+        if (!rooms.empty()) {
+          room = std::move(rooms.back());
+          rooms.pop_back();
+        }
+      }
       const Index first = task * strip, count = std::min(strip, x.columns - first);
-      std::vector<double> values(static_cast<std::size_t>(x.rows * count));
-      x.copy(first, count, values.data());
-      std::vector<Entry> entries(static_cast<std::size_t>(sample)), spare(static_cast<std::size_t>(sample));
+      if (!room.values) room.values.reset(new double[static_cast<std::size_t>(x.rows * std::min(strip, x.columns))]);
+      room.entries.resize(static_cast<std::size_t>(sample));
+      x.copy(first, count, room.values.get());
       for (Index c = 0; c < count; ++c) {
-        const double* const column = values.data() + c * x.rows;
+        const double* const column = room.values.get() + c * x.rows;
         Column& made = columns_[static_cast<std::size_t>(first + c)];
         if (use == Use::histogram)
-          bin(made, column, sample, bins, entries, spare);
+          bin(made, column, sample, bins, room.entries, room.spare);
         else
-          rank(made, column, use, entries, spare);
+          rank(made, column, use, room.entries, room.spare);
       }
+      const std::lock_guard lock(door);
+      rooms.push_back(std::move(room));
     });
   }
 

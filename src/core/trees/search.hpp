@@ -149,7 +149,7 @@ class SearchBy final : public Search {
         scan.add(e[i].row);
         const bool last = i + 1 == s.present;
         if (last ? s.missing == 0 || missing_left : e[i + 1].code == e[i].code) continue;
-        if (!allowed(scan, node, rules, left + i + 1, sign)) continue;
+        if (!scan.beats(found.score) || !allowed(scan, node, rules, left + i + 1, sign)) continue;
         bool better;
         consider(scan, found, better);
         if (!better) continue;
@@ -171,7 +171,10 @@ class SearchBy final : public Search {
     thread_local std::vector<double> kept;
     kept.assign(static_cast<std::size_t>((bins + 1) * width), 0.0);
     double* const cells = kept.data();
-    for (Index i = 0; i < node.count(); ++i) c_.put(cells + view.bytes[rows[i]] * width, rows[i], node);
+    if constexpr (requires { c_.fill(cells, bins, view.bytes, rows, width, node); })
+      c_.fill(cells, bins + view.column->missing, view.bytes, rows, node.count(), node);
+    else
+      for (Index i = 0; i < node.count(); ++i) c_.put(cells + view.bytes[rows[i]] * width, rows[i], node);
     const int sign = sign_of(rules, view);
     const double* const missing = cells + bins * width;
     Index first = 0, last = bins - 1;
@@ -189,7 +192,7 @@ class SearchBy final : public Search {
         for (next = b + 1; next <= last && cells[next * width] == 0;) ++next;
         const bool at_end = b == last;
         if (at_end && (missing[0] == 0 || missing_left)) break;
-        if (!allowed(scan, node, rules, left, sign)) continue;
+        if (!scan.beats(found.score) || !allowed(scan, node, rules, left, sign)) continue;
         bool better;
         consider(scan, found, better);
         if (!better) continue;
@@ -221,9 +224,9 @@ class SearchBy final : public Search {
     const std::uint64_t seed = mixed(node.key ^ mixed(static_cast<std::uint64_t>(view.number)));
     found.missing_left = missing > 0 && (seed & 1);
     std::uint32_t cut = least;
+    found.threshold = column.lows[least];
     if (least == most) {
-      found.infinite = true;
-      found.missing_left = false;
+      found.missing_left = false;  // it is the values that go left
     } else {
       const double low = column.lows[least], high = column.lows[most];
       double t = low + unit_interval(seed) * (high - low);

@@ -115,13 +115,13 @@ class Treelike(Estimator):
 
     def _rules(self, rows: int, columns: int, weight: Any) -> dict[str, Any]:
         leaf, split = self.min_samples_leaf, self.min_samples_split
-        fewest = leaf if isinstance(leaf, numbers.Integral) else math.ceil(leaf * rows)
-        splittable = split if isinstance(split, numbers.Integral) else max(2, math.ceil(split * rows))
+        fewest = math.ceil(leaf * rows) if leaf < 1 else int(leaf)
+        splittable = max(2, math.ceil(split * rows)) if split <= 1 else int(split)
         total = rows if weight is None else float(np.sum(weight))
         return {
             "max_depth": 2**31 if self.max_depth is None else int(self.max_depth),
-            "min_split": max(int(splittable), 2 * int(fewest)),
-            "min_leaf": int(fewest),
+            "min_split": max(splittable, 2 * fewest),
+            "min_leaf": fewest,
             "min_weight": float(self.min_weight_fraction_leaf) * total,
             "min_decrease": float(self.min_impurity_decrease),
             "max_leaves": 0 if self.max_leaf_nodes is None else int(self.max_leaf_nodes),
@@ -173,7 +173,8 @@ class Treelike(Estimator):
         check_input : bool
             Not needed: rows are always checked.
         """
-        return self.tree_.apply(self.validate_rows(X))
+        X = self.validate_rows(X)
+        return self.tree_.apply(X)
 
     def decision_path(self, X: Any, check_input: bool = True) -> Any:  # noqa: ARG002 - rows are always checked
         """Give a sparse matrix of rows x nodes, with ones in the nodes that each row passes.
@@ -185,7 +186,8 @@ class Treelike(Estimator):
         check_input : bool
             Not needed: rows are always checked.
         """
-        return self.tree_.decision_path(self.validate_rows(X))
+        X = self.validate_rows(X)
+        return self.tree_.decision_path(X)
 
     def cost_complexity_pruning_path(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
         """Find the prices of a leaf at which pruning takes branches away.

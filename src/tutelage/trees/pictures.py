@@ -30,7 +30,7 @@ _Classifier, _Regressor = _theirs.DecisionTreeClassifier, _theirs.DecisionTreeRe
 _FITTED = ("tree_", "classes_", "n_classes_", "n_outputs_", "n_features_in_", "feature_names_in_", "max_features_")
 
 
-def _readable(model: Treelike) -> Any:
+def _readable(model: Any) -> Any:
     """Give a model of scikit-learn's class that holds our tree, and was never fitted itself."""
     check_is_fitted(model)
     made = (_Classifier if isinstance(model, DecisionTreeClassifier) else _Regressor)(criterion=model.criterion)

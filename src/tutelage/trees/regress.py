@@ -13,7 +13,7 @@ from typing import Annotated, Any, ClassVar, Literal, Self
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from tutelage.base import Accepts, Regressor
+from tutelage.base import Accepts, Regressor, is_sparse
 from tutelage.trees.base import Answers, Treelike
 
 
@@ -60,6 +60,10 @@ class DecisionTreeRegressor(Treelike, Regressor):
         check_input : bool
             Not needed: examples are always checked.
         """
+        if is_sparse(y):
+            raise TypeError("The targets y must be dense, found a sparse matrix; use y.toarray().")
+        if self.criterion == "poisson":
+            _check_counts(y)
         X, y, weight = self.validate(X, y, sample_weight)
         if self.criterion == "friedman_mse":
             warnings.warn(
@@ -68,14 +72,6 @@ class DecisionTreeRegressor(Treelike, Regressor):
                 FutureWarning,
                 stacklevel=2,
             )
-        if self.criterion == "poisson":
-            if np.any(y < 0):
-                raise ValueError(
-                    f"Some value(s) of y are negative which is not allowed for Poisson regression: the smallest is "
-                    f"{y.min()!s}."
-                )
-            if np.sum(y) <= 0:
-                raise ValueError("Sum of y is not positive which is necessary for Poisson regression.")
         self._grow(X, Answers(None, y if y.ndim == 2 else y[:, None], []), weight, self.criterion)
         return self
 
@@ -92,6 +88,22 @@ class DecisionTreeRegressor(Treelike, Regressor):
         check_is_fitted(self)
         found = self.tree_.predict(self.validate_rows(X))
         return found[:, 0] if self.n_outputs_ == 1 else found[:, :, 0]
+
+
+def _check_counts(y: Any) -> None:
+    """Refuse targets of which no Poisson distribution is the source; what are no numbers at all is left to others."""
+    y = np.asarray(y)
+    if y.dtype.kind not in "biuf":
+        return
+    if np.any(y < 0):
+        raise ValueError(
+            "Some value(s) of y are negative which is not allowed for Poisson regression: the smallest is "
+            f"{y.min()!s}; use criterion='squared_error'."
+        )
+    if np.sum(y) <= 0:
+        raise ValueError(
+            "Sum of y is not positive which is necessary for Poisson regression; use criterion='squared_error'."
+        )
 
 
 class ExtraTreeRegressor(DecisionTreeRegressor):

@@ -112,6 +112,9 @@ class Tree:
             )
         if is_sparse(X):
             X = X.tocsr()
+            if not X.has_canonical_format:
+                X = X.copy()
+                X.sum_duplicates()
             return self._steps.apply_sparse(
                 X.data.astype(np.float64, copy=False),
                 X.indices.astype(np.int64, copy=False),
