@@ -65,6 +65,7 @@ if TYPE_CHECKING:
     )
     from tutelage.risk import Risk, Solution, minimise
     from tutelage.trees import (
+        DecisionTree,
         DecisionTreeClassifier,
         DecisionTreeRegressor,
         ExtraTreeClassifier,
@@ -138,6 +139,7 @@ CHAPTERS: dict[str, tuple[str, ...]] = {
     "risk": ("Risk", "Solution", "minimise"),
     "solvers": (),
     "trees": (
+        "DecisionTree",
         "DecisionTreeClassifier",
         "DecisionTreeRegressor",
         "ExtraTreeClassifier",
@@ -159,6 +161,7 @@ __all__ = [
     "Certificate",
     "ComplementNB",
     "Conjunctions",
+    "DecisionTree",
     "DecisionTreeClassifier",
     "DecisionTreeRegressor",
     "ERMClassifier",

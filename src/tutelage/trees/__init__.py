@@ -46,11 +46,13 @@ choice sees no gain in either feature of an exclusive or until one of them is as
 from __future__ import annotations
 
 from tutelage.trees.classify import DecisionTreeClassifier, ExtraTreeClassifier
+from tutelage.trees.lecture import DecisionTree
 from tutelage.trees.pictures import export_graphviz, export_text, plot_tree
 from tutelage.trees.regress import DecisionTreeRegressor, ExtraTreeRegressor
 from tutelage.trees.tree import Tree
 
 __all__ = [
+    "DecisionTree",
     "DecisionTreeClassifier",
     "DecisionTreeRegressor",
     "ExtraTreeClassifier",
