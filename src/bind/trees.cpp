@@ -15,6 +15,7 @@
 #include "bind/arrays.hpp"
 #include "bind/bind.hpp"
 #include "core/trees/absolute.hpp"
+#include "core/trees/forest.hpp"
 #include "core/trees/grow.hpp"
 #include "core/trees/pruning.hpp"
 
@@ -178,7 +179,50 @@ nb::dict grow_tree(Coded& coded, const std::string& criterion, std::optional<Lab
   return as_dict(std::move(grown));
 }
 
+Drawing drawing_of(Index draws, bool balanced, const std::optional<Line>& cumulated) {
+  Drawing made{draws, balanced, {}};
+  if (cumulated) made.cumulated.assign(cumulated->data(), cumulated->data() + cumulated->size());
+  return made;
+}
+
+nb::list grow_trees(Coded& coded, const std::string& criterion, std::optional<LabelPlane> labels,
+                    std::optional<Plane> numbers, const nb::sequence& classes, std::optional<Line> weights,
+                    const nb::dict& rules, std::optional<Signs> monotone, Index draws, bool balanced,
+                    std::optional<Line> cumulated, const Integers& seeds) {
+  demand(coded.table != nullptr, "the columns of this table went into a tree already; code them again.");
+  const Targets t = targets_of(labels, numbers, weights, integers(classes), coded.table->rows());
+  const Rules bounds = rules_of(rules, monotone, static_cast<Index>(coded.table->columns().size()));
+  std::vector<Grown> grown;
+  {
+    const nb::gil_scoped_release released;
+    grown = grow_forest(*coded.table, t, bounds, drawing_of(draws, balanced, cumulated),
+                        std::vector<std::uint64_t>(seeds.data(), seeds.data() + seeds.size()),
+                        [&](Targets of_tree) { return search_by(criterion, std::move(of_tree)); });
+  }
+  nb::list made;
+  for (Grown& one : grown) made.append(as_dict(std::move(one)));
+  return made;
+}
+
 using Steps = std::vector<Step>;
+
+/// Trees that answer together.
+struct Forest {
+  std::vector<Voter> voters;
+  Index width = 1;
+};
+
+nb::tuple sums_of(const Forest& forest, const Cells& x, const Drawing& drawing) {
+  for (const Voter& voter : forest.voters)
+    for (const Step& step : voter.steps) demand(step.feature < x.columns, "X must have the columns of the fit.");
+  NewNumbers sums = new_numbers({static_cast<std::size_t>(x.rows), static_cast<std::size_t>(forest.width)});
+  NewNumbers voters = new_numbers({drawing.draws > 0 ? static_cast<std::size_t>(x.rows) : 0});
+  {
+    const nb::gil_scoped_release released;
+    add_up(forest.voters, x, forest.width, drawing, sums.data(), voters.data());
+  }
+  return nb::make_tuple(sums, voters);
+}
 
 void check_columns(const Cells& x, const Steps& steps) {
   for (const Step& step : steps) demand(step.feature < x.columns, "X must have the columns of the fit.");
@@ -221,6 +265,53 @@ void bind_trees(nb::module_& m) {
   m.def("grow_tree", &grow_tree, nb::arg("columns"), nb::arg("criterion"), nb::arg("labels").none(),
         nb::arg("numbers").none(), nb::arg("classes"), nb::arg("weights").none(), nb::arg("rules"),
         nb::arg("monotone").none(), "A tree as arrays of nodes; it takes the coded columns with it.");
+  m.def("grow_trees", &grow_trees, nb::arg("columns"), nb::arg("criterion"), nb::arg("labels").none(),
+        nb::arg("numbers").none(), nb::arg("classes"), nb::arg("weights").none(), nb::arg("rules"),
+        nb::arg("monotone").none(), nb::arg("draws"), nb::arg("balanced"), nb::arg("cumulated").none(),
+        nb::arg("seeds"), "Trees of a forest, one for each seed, as arrays of nodes.");
+  m.def(
+      "times_drawn",
+      [](std::uint64_t seed, Index rows, Index draws, const std::optional<Line>& cumulated) {
+        return owned(drawn(seed, rows, drawing_of(draws, false, cumulated)));
+      },
+      nb::arg("seed"), nb::arg("rows"), nb::arg("draws"), nb::arg("cumulated").none(),
+      "How often the tree of this seed has drawn each row.");
+  nb::class_<Forest>(m, "Forest", "Trees that answer together.")
+      .def(
+          "__init__",
+          [](Forest* made, Index width) {
+            new (made) Forest();
+            made->width = width;
+          },
+          nb::arg("width"))
+      .def(
+          "add",
+          [](Forest& forest, const Integers& left, const Integers& right, const Integers& feature,
+             const Line& threshold, const Flags& missing_left, const Numbers& value, std::uint64_t seed) {
+            const auto nodes = static_cast<Index>(left.size());
+            demand(static_cast<Index>(value.size()) == nodes * forest.width, "value must have a row for each node.");
+            forest.voters.push_back(
+                {steps_of(left.data(), right.data(), feature.data(), threshold.data(), missing_left.data(), nodes),
+                 {value.data(), value.data() + value.size()},
+                 seed});
+          },
+          "One more tree.")
+      .def(
+          "sums",
+          [](const Forest& forest, const Dense& x, Index draws, const std::optional<Line>& cumulated) {
+            return sums_of(forest, dense(x), drawing_of(draws, false, cumulated));
+          },
+          nb::arg("X").noconvert(), nb::arg("draws"), nb::arg("cumulated").none(),
+          "The sum of all values for each row; where draws > 0, of trees that have not drawn it, and their number.")
+      .def(
+          "sums_sparse",
+          [](const Forest& forest, const Line& data, const Integers& where, const Integers& starts, Index columns,
+             Index draws, const std::optional<Line>& cumulated) {
+            return sums_of(forest, compressed(data, where, starts, static_cast<Index>(starts.size()) - 1, columns),
+                           drawing_of(draws, false, cumulated));
+          },
+          nb::arg("data"), nb::arg("indices"), nb::arg("indptr"), nb::arg("columns"), nb::arg("draws"),
+          nb::arg("cumulated").none(), "The same for the rows of a CSR matrix.");
   nb::class_<Steps>(m, "TreeSteps", "A tree as prediction reads it.")
       .def(
           "apply", [](const Steps& steps, const Dense& x) { return leaves_of(steps, dense(x)); },

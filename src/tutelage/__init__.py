@@ -22,6 +22,12 @@ if TYPE_CHECKING:
         LinearDiscriminantAnalysis,
         QuadraticDiscriminantAnalysis,
     )
+    from tutelage.ensembles import (
+        ExtraTreesClassifier,
+        ExtraTreesRegressor,
+        RandomForestClassifier,
+        RandomForestRegressor,
+    )
     from tutelage.features import Basis, Buckets, Conjunctions, OneHot, Polynomial, Squares, Standardise
     from tutelage.linear import (
         BridgeRegressor,
@@ -89,6 +95,12 @@ CHAPTERS: dict[str, tuple[str, ...]] = {
         "GenerativeClassifier",
         "LinearDiscriminantAnalysis",
         "QuadraticDiscriminantAnalysis",
+    ),
+    "ensembles": (
+        "ExtraTreesClassifier",
+        "ExtraTreesRegressor",
+        "RandomForestClassifier",
+        "RandomForestRegressor",
     ),
     "features": ("Basis", "Buckets", "Conjunctions", "OneHot", "Polynomial", "Squares", "Standardise"),
     "labels": (),
@@ -170,6 +182,8 @@ __all__ = [
     "ElasticNetCV",
     "ExtraTreeClassifier",
     "ExtraTreeRegressor",
+    "ExtraTreesClassifier",
+    "ExtraTreesRegressor",
     "GammaRegressor",
     "GaussianDiscriminant",
     "GaussianNB",
@@ -200,6 +214,8 @@ __all__ = [
     "QuantileRegressor",
     "RadiusNeighborsClassifier",
     "RadiusNeighborsRegressor",
+    "RandomForestClassifier",
+    "RandomForestRegressor",
     "Reason",
     "Ridge",
     "RidgeCV",

@@ -682,6 +682,71 @@ def grow_tree(
 ) -> dict:
     """A tree as arrays of nodes; it takes the coded columns with it."""
 
+def grow_trees(
+    columns: CodedColumns,
+    criterion: str,
+    labels: Annotated[NDArray[numpy.uint16], dict(shape=(None, None), order="C", device="cpu", writable=False)] | None,
+    numbers: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)]
+    | None,
+    classes: Sequence,
+    weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)] | None,
+    rules: dict,
+    monotone: Annotated[NDArray[numpy.int8], dict(shape=(None,), order="C", device="cpu", writable=False)] | None,
+    draws: int,
+    balanced: bool,
+    cumulated: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)] | None,
+    seeds: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+) -> list:
+    """Trees of a forest, one for each seed, as arrays of nodes."""
+
+def times_drawn(
+    seed: int,
+    rows: int,
+    draws: int,
+    cumulated: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)] | None,
+) -> object:
+    """How often the tree of this seed has drawn each row."""
+
+class Forest:
+    """Trees that answer together."""
+
+    def __init__(self, width: int) -> None: ...
+    def add(
+        self,
+        arg0: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+        arg1: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+        arg2: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+        arg3: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+        arg4: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order="C", device="cpu", writable=False)],
+        arg5: Annotated[NDArray[numpy.float64], dict(order="C", device="cpu", writable=False)],
+        arg6: int,
+        /,
+    ) -> None:
+        """One more tree."""
+
+    def sums(
+        self,
+        X: Annotated[NDArray, dict(shape=(None, None), device="cpu", writable=False)],
+        draws: int,
+        cumulated: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)]
+        | None,
+    ) -> tuple:
+        """
+        The sum of all values for each row; where draws > 0, of trees that have not drawn it, and their number.
+        """
+
+    def sums_sparse(
+        self,
+        data: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+        indices: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+        indptr: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+        columns: int,
+        draws: int,
+        cumulated: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)]
+        | None,
+    ) -> tuple:
+        """The same for the rows of a CSR matrix."""
+
 class TreeSteps:
     """A tree as prediction reads it."""
 

@@ -74,7 +74,8 @@ class Growth {
       return std::move(tree_);
     }
     const Index small = small_enough();
-    const bool whole = root.node.count() <= small;  // nothing to cut up
+    // Nothing to cut up; or so few columns looked at that a node never sees most of what would be copied for it.
+    const bool whole = root.node.count() <= small || 12 * rules_.features < part_.columns();
     depth_first(std::move(root), whole ? 0 : small);
     if (waiting_.empty()) return std::move(tree_);
     std::vector<Grown> grown(waiting_.size());

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from tutelage.base import Floats, Matrix
 
 MOST_CLASSES = 65_535
+SAME_CHOICES = {"log_loss": "entropy", "friedman_mse": "squared_error"}
 
 Splitter = Annotated[
     Literal["best", "random", "histogram"],
@@ -36,8 +37,8 @@ class Answers(NamedTuple):
     classes: list[int]
 
 
-class Treelike(Estimator):
-    """Base of single trees."""
+class Growing(Estimator):
+    """Base of all that grows: the parameters of a tree, and what the core makes of them."""
 
     accepts: ClassVar[Accepts] = Accepts(sparse=True, missing=True, many_outputs=True)
 
@@ -73,17 +74,13 @@ class Treelike(Estimator):
         int, Interval(2, 255, closed="both"), "How many bins the histogram splitter makes of a feature, at most."
     ] = 255
 
-    tree_: Tree = fitted("The tree, as arrays of nodes.")
-    max_features_: int = fitted("How many features a node looks at.")
     n_outputs_: int = fitted("The number of columns of y.")
 
-    # What fit and predict take for the sake of old code is no metadata.
-    __metadata_request__fit: ClassVar[dict[str, Any]] = {"check_input": metadata_routing.UNUSED}
-    __metadata_request__predict: ClassVar[dict[str, Any]] = {"check_input": metadata_routing.UNUSED}
-    __metadata_request__predict_proba: ClassVar[dict[str, Any]] = {"check_input": metadata_routing.UNUSED}
+    if TYPE_CHECKING:
+        max_features_: int
 
-    def _grow(self, X: Matrix, answers: Answers, weight: Any, criterion: str) -> None:
-        """Grow and prune the tree from validated rows."""
+    def _arguments(self, X: Matrix, answers: Answers, weight: Any, criterion: str) -> dict[str, Any]:
+        """Say in the words of the core what is to be grown."""
         rows, columns = X.shape
         targets = answers.labels if answers.numbers is None else answers.numbers
         self.n_outputs_ = targets.shape[1]
@@ -93,20 +90,16 @@ class Treelike(Estimator):
                 "group rare classes, or use a regressor if y is a quantity."
             )
         self.max_features_ = how_many_features(self.max_features, columns)
-        rules = self._rules(rows, columns, weight)
-        grown = _core.grow_tree(
-            code_columns(X, self._use(columns), self.bins),
-            "entropy" if criterion == "log_loss" else "squared_error" if criterion == "friedman_mse" else criterion,
-            None if answers.labels is None else np.ascontiguousarray(answers.labels, dtype=np.uint16),
-            None if answers.numbers is None else np.ascontiguousarray(answers.numbers, dtype=np.float64),
-            answers.classes,
-            weight,
-            rules,
-            self._signs(columns, answers.classes),
-        )
-        self.tree_ = Tree(grown, columns, answers.classes or [1] * self.n_outputs_, self.n_outputs_)
-        if self.ccp_alpha > 0:
-            self.tree_ = self.tree_.pruned(float(self.ccp_alpha))[0]
+        return {
+            "rules": self._rules(rows, columns, weight),
+            "columns": code_columns(X, self._use(columns), self.bins),
+            "criterion": SAME_CHOICES.get(criterion, criterion),
+            "labels": None if answers.labels is None else np.ascontiguousarray(answers.labels, dtype=np.uint16),
+            "numbers": None if answers.numbers is None else np.ascontiguousarray(answers.numbers, dtype=np.float64),
+            "classes": answers.classes,
+            "weights": weight,
+            "monotone": self._signs(columns, answers.classes),
+        }
 
     def _use(self, columns: int) -> str:
         if self.splitter == "histogram":
@@ -152,6 +145,25 @@ class Treelike(Estimator):
         if not signs.any():
             return None
         return np.ascontiguousarray(-signs if classes else signs, dtype=np.int8)
+
+
+class Treelike(Growing):
+    """Base of single trees."""
+
+    tree_: Tree = fitted("The tree, as arrays of nodes.")
+    max_features_: int = fitted("How many features a node looks at.")
+
+    # What fit and predict take for the sake of old code is no metadata.
+    __metadata_request__fit: ClassVar[dict[str, Any]] = {"check_input": metadata_routing.UNUSED}
+    __metadata_request__predict: ClassVar[dict[str, Any]] = {"check_input": metadata_routing.UNUSED}
+    __metadata_request__predict_proba: ClassVar[dict[str, Any]] = {"check_input": metadata_routing.UNUSED}
+
+    def _grow(self, X: Matrix, answers: Answers, weight: Any, criterion: str) -> None:
+        """Grow and prune the tree from validated rows."""
+        grown = _core.grow_tree(**self._arguments(X, answers, weight, criterion))
+        self.tree_ = Tree(grown, X.shape[1], answers.classes or [1] * self.n_outputs_, self.n_outputs_)
+        if self.ccp_alpha > 0:
+            self.tree_ = self.tree_.pruned(float(self.ccp_alpha))[0]
 
     def get_depth(self) -> int:
         """Count the questions on the longest way to a leaf."""

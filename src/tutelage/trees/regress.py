@@ -63,7 +63,7 @@ class DecisionTreeRegressor(Treelike, Regressor):
         if is_sparse(y):
             raise TypeError("The targets y must be dense, found a sparse matrix; use y.toarray().")
         if self.criterion == "poisson":
-            _check_counts(y)
+            check_counts(y)
         X, y, weight = self.validate(X, y, sample_weight)
         if self.criterion == "friedman_mse":
             warnings.warn(
@@ -90,7 +90,7 @@ class DecisionTreeRegressor(Treelike, Regressor):
         return found[:, 0] if self.n_outputs_ == 1 else found[:, :, 0]
 
 
-def _check_counts(y: Any) -> None:
+def check_counts(y: Any) -> None:
     """Refuse targets of which no Poisson distribution is the source; what are no numbers at all is left to others."""
     y = np.asarray(y)
     if y.dtype.kind not in "biuf":

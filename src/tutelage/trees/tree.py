@@ -110,18 +110,7 @@ class Tree:
             self._steps = _core.tree_steps(
                 self.children_left, self.children_right, self.feature, self.threshold, self.missing_go_to_left
             )
-        if is_sparse(X):
-            X = X.tocsr()
-            if not X.has_canonical_format:
-                X = X.copy()
-                X.sum_duplicates()
-            return self._steps.apply_sparse(
-                X.data.astype(np.float64, copy=False),
-                X.indices.astype(np.int64, copy=False),
-                X.indptr.astype(np.int64, copy=False),
-                X.shape[1],
-            )
-        return self._steps.apply(X)
+        return self._steps.apply_sparse(*sparse_rows(X)) if is_sparse(X) else self._steps.apply(X)
 
     def predict(self, X: Matrix) -> Floats:
         """Give the value of each row's leaf: rows x classes, or rows x outputs x classes for several outputs."""
@@ -200,3 +189,13 @@ class Tree:
         arrays["threshold"] = np.where(end, float(UNDEFINED), arrays["threshold"])
         arrays["missing_go_to_left"] = np.where(end, 0, arrays["missing_go_to_left"]).astype(np.uint8)
         return Tree(arrays, self.n_features, self.n_classes, self.n_outputs)
+
+
+def sparse_rows(X: Matrix) -> tuple[Any, Any, Any, int]:
+    """Give a sparse matrix by rows, as the core reads it: values, columns, where each row begins, number of columns."""
+    X = X.tocsr()
+    if not X.has_canonical_format:
+        X = X.copy()
+        X.sum_duplicates()
+    indices, indptr = (array.astype(np.int64, copy=False) for array in (X.indices, X.indptr))
+    return X.data.astype(np.float64, copy=False), indices, indptr, X.shape[1]

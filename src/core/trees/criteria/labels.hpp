@@ -1,0 +1,230 @@
+// Labels of one output: Gini's impurity and entropy.
+#pragma once
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "core/machine/index.hpp"
+#include "core/trees/criteria/node.hpp"
+
+namespace tutelage::trees {
+
+/// Labels of one output. Unweighted sums are whole numbers, so every score is a function of the counts alone.
+template <bool entropy, bool weighted>
+class Labels {
+ public:
+  Labels(Targets targets, Logs logs) : t_(std::move(targets)), k_(t_.classes[0]), logs_(std::move(logs)) {
+    double sum = 0;
+    for (const double w : t_.weights) {
+      whole_ &= w == std::floor(w);
+      sum += w;
+    }
+    whole_ &= sum < 0x1p26;  // the squares are exact too
+  }
+
+  const Targets& targets() const { return t_; }
+  Labels part(const std::uint32_t* rows, Index count) const { return {t_.of(rows, count), logs_}; }
+  Index width() const { return first + k_; }
+
+  void put(double* cell, Index row, const Node&) const {
+    cell[0] += 1;
+    if constexpr (weighted) {
+      cell[1] += t_.weights[row];
+      cell[first + t_.labels[row]] += t_.weights[row];
+    } else {
+      cell[first + t_.labels[row]] += 1;
+    }
+  }
+
+  void measure(const std::uint32_t* rows, Index count, Node& node) const {
+    node.total.assign(static_cast<std::size_t>(width()), 0.0);
+    for (Index i = 0; i < count; ++i) put(node.total.data(), rows[i], node);
+    const double* const counts = node.total.data() + first;
+    double sum = 0;
+    for (Index k = 0; k < k_; ++k) sum += counts[k];
+    node.weight = weighted ? sum : static_cast<double>(count);
+    if (weighted) node.total[1] = node.weight;
+    node.value.resize(static_cast<std::size_t>(k_));
+    double impurity = entropy ? 0.0 : 1.0;
+    for (Index k = 0; k < k_; ++k) {
+      const double share = counts[k] / node.weight;
+      node.value[k] = share;
+      impurity -= entropy ? (share > 0 ? share * std::log2(share) : 0.0) : share * share;
+    }
+    node.impurity = std::max(0.0, impurity);
+  }
+
+  /// The sums of all bins of a column, counted in whole numbers; four tables in turn, so that no count waits for the
+  /// last one where most rows have one value and one label.
+  void fill(double* cells, Index bins, const std::uint8_t* bytes, const std::uint32_t* rows, Index count,
+            const Node&) const
+    requires(!weighted)
+  {
+    thread_local std::vector<std::uint32_t> kept;
+    const Index size = bins * k_;
+    kept.assign(static_cast<std::size_t>(4 * size), 0u);
+    std::uint32_t* const counts = kept.data();
+    const std::uint16_t* const labels = t_.labels.data();
+    const auto k = static_cast<std::uint32_t>(k_);
+    const auto place = [&](Index i) { return bytes[rows[i]] * k + labels[rows[i]]; };
+    Index i = 0;
+    for (; i + 4 <= count; i += 4) {
+      ++counts[place(i)];
+      ++counts[size + place(i + 1)];
+      ++counts[2 * size + place(i + 2)];
+      ++counts[3 * size + place(i + 3)];
+    }
+    for (; i < count; ++i) ++counts[place(i)];
+    for (Index b = 0; b < bins; ++b) {
+      double* const cell = cells + b * width();
+      std::uint32_t all = 0;
+      for (Index j = 0; j < k_; ++j) {
+        const std::uint32_t* const at = counts + b * k_ + j;
+        const std::uint32_t many = at[0] + at[size] + at[2 * size] + at[3 * size];
+        cell[first + j] = many;
+        all += many;
+      }
+      cell[0] = all;
+    }
+  }
+
+  double offset(const Node& node) const {
+    const double* const counts = node.total.data() + first;
+    double sum = 0;
+    for (Index k = 0; k < k_; ++k) sum += entropy ? x_log_x(counts[k]) : counts[k] * counts[k];
+    return entropy ? sum - x_log_x(node.weight) : sum / node.weight;
+  }
+  static constexpr double unit = entropy ? 1.4426950408889634 : 1.0;  // nats to bits
+
+  class Scan {
+   public:
+    Scan(const Labels& c, const Node& node)
+        : c_(c),
+          label_(c.t_.labels.data()),
+          weight_(c.t_.weights.data()),
+          logs_(entropy && !weighted ? c.logs_->data() : nullptr),
+          total_(node.total.data() + first),
+          left_(buffer(c.k_)),
+          counts_squares_(!entropy && (!weighted || c.whole_)),
+          l_(0),
+          r_(node.weight) {
+      for (Index k = 0; k < c.k_; ++k) {
+        left_[k] = 0;
+        right_squares_ += total_[k] * total_[k];
+      }
+    }
+    void add(Index row) { move(label_[row], weighted ? weight_[row] : 1.0); }
+    void add_cell(const double* cell) {
+      for (Index k = 0; k < c_.k_; ++k)
+        if (cell[first + k] != 0) move(k, cell[first + k]);
+    }
+    double left_weight() const { return l_; }
+    double right_weight() const { return r_; }
+    bool beats(double best) const {
+      if (counts_squares_) return left_squares_ * r_ + right_squares_ * l_ > best * (l_ * r_) * nearly_one;
+      return true;
+    }
+    double score() const {
+      if (counts_squares_) return left_squares_ / l_ + right_squares_ / r_;
+      double sum = 0;
+      if constexpr (!entropy) {
+        double right = 0;
+        for (Index k = 0; k < c_.k_; ++k) {
+          sum += left_[k] * left_[k];
+          right += (total_[k] - left_[k]) * (total_[k] - left_[k]);
+        }
+        return sum / l_ + right / r_;
+      } else {
+        for (Index k = 0; k < c_.k_; ++k) sum += f(left_[k]) + f(total_[k] - left_[k]);
+        return sum - (f(l_) + f(r_));
+      }
+    }
+    double left_value() const { return left_[0] / l_; }
+    double right_value() const { return (total_[0] - left_[0]) / r_; }
+
+   private:
+    void move(Index k, double w) {
+      if (counts_squares_) {
+        left_squares_ += w * (2 * left_[k] + w);
+        right_squares_ -= w * (2 * (total_[k] - left_[k]) - w);
+      }
+      left_[k] += w;
+      l_ += w;
+      r_ -= w;
+    }
+    double f(double x) const {
+      if constexpr (weighted) return x_log_x(x);
+      return logs_[static_cast<std::size_t>(x)];
+    }
+    static double* buffer(Index k) {
+      thread_local std::vector<double> kept;
+      if (kept.size() < static_cast<std::size_t>(k)) kept.resize(static_cast<std::size_t>(k));
+      return kept.data();
+    }
+    const Labels& c_;
+    const std::uint16_t* const label_;
+    const double* const weight_;
+    const double* const logs_;
+    const double* const total_;
+    double* const left_;
+    const bool counts_squares_;  // weights are whole numbers, so that sums of squares may be updated
+    double l_, r_, left_squares_ = 0, right_squares_ = 0;
+  };
+
+ protected:
+  static constexpr Index first = weighted ? 2 : 1;
+  Targets t_;
+  Index k_;
+  Logs logs_;
+  bool whole_ = true;  // all weights
+};
+
+/// Two labels without weights by Gini's impurity: a count of the second label says all.
+class TwoLabels : public Labels<false, false> {
+ public:
+  explicit TwoLabels(Targets targets) : Labels(std::move(targets), nullptr) {}
+  TwoLabels part(const std::uint32_t* rows, Index count) const { return TwoLabels(t_.of(rows, count)); }
+
+  class Scan {
+   public:
+    Scan(const TwoLabels& c, const Node& node)
+        : label_(c.t_.labels.data()), all_(node.weight), all_ones_(node.total[first + 1]) {}
+    void add(Index row) {
+      ++l_;
+      ones_ += label_[row];
+    }
+    void add_cell(const double* cell) {
+      l_ += static_cast<Index>(cell[0]);
+      ones_ += static_cast<Index>(cell[first + 1]);
+    }
+    double left_weight() const { return static_cast<double>(l_); }
+    double right_weight() const { return all_ - left_weight(); }
+    bool beats(double best) const {
+      const double l = left_weight(), r = all_ - l;
+      return left_squares(l) * r + right_squares(r) * l > best * (l * r) * nearly_one;
+    }
+    double score() const {
+      const double l = left_weight(), r = all_ - l;
+      return left_squares(l) / l + right_squares(r) / r;
+    }
+    double left_value() const { return (left_weight() - static_cast<double>(ones_)) / left_weight(); }
+    double right_value() const { return (right_weight() - (all_ones_ - static_cast<double>(ones_))) / right_weight(); }
+
+   private:
+    double left_squares(double l) const {
+      const auto ones = static_cast<double>(ones_);
+      return ones * ones + (l - ones) * (l - ones);
+    }
+    double right_squares(double r) const {
+      const double ones = all_ones_ - static_cast<double>(ones_);
+      return ones * ones + (r - ones) * (r - ones);
+    }
+    const std::uint16_t* const label_;
+    const double all_, all_ones_;
+    Index l_ = 0, ones_ = 0;
+  };
+};
+
+}  // namespace tutelage::trees
