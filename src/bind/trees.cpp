@@ -29,6 +29,7 @@ using Plane = nb::ndarray<const double, nb::ndim<2>, nb::c_contig, nb::device::c
 using LabelPlane = nb::ndarray<const std::uint16_t, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 using Integers = nb::ndarray<const std::int64_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 using Signs = nb::ndarray<const std::int8_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+using Places = nb::ndarray<const std::uint32_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 using Flags = nb::ndarray<const std::uint8_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 
 void demand(bool fact, const char* sentence) {
@@ -179,8 +180,11 @@ nb::dict grow_tree(Coded& coded, const std::string& criterion, std::optional<Lab
   return as_dict(std::move(grown));
 }
 
-Drawing drawing_of(Index draws, bool balanced, const std::optional<Line>& cumulated) {
-  Drawing made{draws, balanced, {}};
+Drawing drawing_of(Index draws, bool balanced, const std::optional<Places>& order,
+                   const std::optional<Line>& cumulated) {
+  Drawing made{draws, balanced, {}, {}};
+  if (order) made.order.assign(order->data(), order->data() + order->size());
+  demand(draws == 0 || order, "order must say in which order the rows are drawn.");
   if (cumulated) made.cumulated.assign(cumulated->data(), cumulated->data() + cumulated->size());
   return made;
 }
@@ -188,14 +192,14 @@ Drawing drawing_of(Index draws, bool balanced, const std::optional<Line>& cumula
 nb::list grow_trees(Coded& coded, const std::string& criterion, std::optional<LabelPlane> labels,
                     std::optional<Plane> numbers, const nb::sequence& classes, std::optional<Line> weights,
                     const nb::dict& rules, std::optional<Signs> monotone, Index draws, bool balanced,
-                    std::optional<Line> cumulated, const Integers& seeds) {
+                    std::optional<Places> order, std::optional<Line> cumulated, const Integers& seeds) {
   demand(coded.table != nullptr, "the columns of this table went into a tree already; code them again.");
   const Targets t = targets_of(labels, numbers, weights, integers(classes), coded.table->rows());
   const Rules bounds = rules_of(rules, monotone, static_cast<Index>(coded.table->columns().size()));
   std::vector<Grown> grown;
   {
     const nb::gil_scoped_release released;
-    grown = grow_forest(*coded.table, t, bounds, drawing_of(draws, balanced, cumulated),
+    grown = grow_forest(*coded.table, t, bounds, drawing_of(draws, balanced, order, cumulated),
                         std::vector<std::uint64_t>(seeds.data(), seeds.data() + seeds.size()),
                         [&](Targets of_tree) { return search_by(criterion, std::move(of_tree)); });
   }
@@ -215,6 +219,7 @@ struct Forest {
 nb::tuple sums_of(const Forest& forest, const Cells& x, const Drawing& drawing) {
   for (const Voter& voter : forest.voters)
     for (const Step& step : voter.steps) demand(step.feature < x.columns, "X must have the columns of the fit.");
+  demand(drawing.draws == 0 || static_cast<Index>(drawing.order.size()) == x.rows, "X must have the rows of the fit.");
   NewNumbers sums = new_numbers({static_cast<std::size_t>(x.rows), static_cast<std::size_t>(forest.width)});
   NewNumbers voters = new_numbers({drawing.draws > 0 ? static_cast<std::size_t>(x.rows) : 0});
   {
@@ -267,14 +272,26 @@ void bind_trees(nb::module_& m) {
         nb::arg("monotone").none(), "A tree as arrays of nodes; it takes the coded columns with it.");
   m.def("grow_trees", &grow_trees, nb::arg("columns"), nb::arg("criterion"), nb::arg("labels").none(),
         nb::arg("numbers").none(), nb::arg("classes"), nb::arg("weights").none(), nb::arg("rules"),
-        nb::arg("monotone").none(), nb::arg("draws"), nb::arg("balanced"), nb::arg("cumulated").none(),
-        nb::arg("seeds"), "Trees of a forest, one for each seed, as arrays of nodes.");
+        nb::arg("monotone").none(), nb::arg("draws"), nb::arg("balanced"), nb::arg("order").none(),
+        nb::arg("cumulated").none(), nb::arg("seeds"), "Trees of a forest, one for each seed, as arrays of nodes.");
+  m.def(
+      "order_by_content",
+      [](const Coded& coded, std::optional<LabelPlane> labels, std::optional<Plane> numbers,
+         const nb::sequence& classes) {
+        demand(coded.table != nullptr, "the columns of this table went into a tree already; code them again.");
+        const Targets t = targets_of(labels, numbers, std::nullopt, integers(classes), coded.table->rows());
+        return owned(order_by_content(coded.table->cells(), t));
+      },
+      nb::arg("columns"), nb::arg("labels").none(), nb::arg("numbers").none(), nb::arg("classes"),
+      "Rows in the order of a hash of what they hold.");
   m.def(
       "times_drawn",
-      [](std::uint64_t seed, Index rows, Index draws, const std::optional<Line>& cumulated) {
-        return owned(drawn(seed, rows, drawing_of(draws, false, cumulated)));
+      [](std::uint64_t seed, Index rows, Index draws, const std::optional<Places>& order,
+         const std::optional<Line>& cumulated) {
+        demand(order && static_cast<Index>(order->size()) == rows, "order must have a place for each row.");
+        return owned(drawn(seed, rows, drawing_of(draws, false, order, cumulated)));
       },
-      nb::arg("seed"), nb::arg("rows"), nb::arg("draws"), nb::arg("cumulated").none(),
+      nb::arg("seed"), nb::arg("rows"), nb::arg("draws"), nb::arg("order").none(), nb::arg("cumulated").none(),
       "How often the tree of this seed has drawn each row.");
   nb::class_<Forest>(m, "Forest", "Trees that answer together.")
       .def(
@@ -298,20 +315,21 @@ void bind_trees(nb::module_& m) {
           "One more tree.")
       .def(
           "sums",
-          [](const Forest& forest, const Dense& x, Index draws, const std::optional<Line>& cumulated) {
-            return sums_of(forest, dense(x), drawing_of(draws, false, cumulated));
+          [](const Forest& forest, const Dense& x, Index draws, const std::optional<Places>& order,
+             const std::optional<Line>& cumulated) {
+            return sums_of(forest, dense(x), drawing_of(draws, false, order, cumulated));
           },
-          nb::arg("X").noconvert(), nb::arg("draws"), nb::arg("cumulated").none(),
+          nb::arg("X").noconvert(), nb::arg("draws"), nb::arg("order").none(), nb::arg("cumulated").none(),
           "The sum of all values for each row; where draws > 0, of trees that have not drawn it, and their number.")
       .def(
           "sums_sparse",
           [](const Forest& forest, const Line& data, const Integers& where, const Integers& starts, Index columns,
-             Index draws, const std::optional<Line>& cumulated) {
+             Index draws, const std::optional<Places>& order, const std::optional<Line>& cumulated) {
             return sums_of(forest, compressed(data, where, starts, static_cast<Index>(starts.size()) - 1, columns),
-                           drawing_of(draws, false, cumulated));
+                           drawing_of(draws, false, order, cumulated));
           },
           nb::arg("data"), nb::arg("indices"), nb::arg("indptr"), nb::arg("columns"), nb::arg("draws"),
-          nb::arg("cumulated").none(), "The same for the rows of a CSR matrix.");
+          nb::arg("order").none(), nb::arg("cumulated").none(), "The same for the rows of a CSR matrix.");
   nb::class_<Steps>(m, "TreeSteps", "A tree as prediction reads it.")
       .def(
           "apply", [](const Steps& steps, const Dense& x) { return leaves_of(steps, dense(x)); },

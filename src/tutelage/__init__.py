@@ -27,6 +27,7 @@ if TYPE_CHECKING:
         ExtraTreesRegressor,
         RandomForestClassifier,
         RandomForestRegressor,
+        RandomTreesEmbedding,
     )
     from tutelage.features import Basis, Buckets, Conjunctions, OneHot, Polynomial, Squares, Standardise
     from tutelage.linear import (
@@ -101,6 +102,7 @@ CHAPTERS: dict[str, tuple[str, ...]] = {
         "ExtraTreesRegressor",
         "RandomForestClassifier",
         "RandomForestRegressor",
+        "RandomTreesEmbedding",
     ),
     "features": ("Basis", "Buckets", "Conjunctions", "OneHot", "Polynomial", "Squares", "Standardise"),
     "labels": (),
@@ -216,6 +218,7 @@ __all__ = [
     "RadiusNeighborsRegressor",
     "RandomForestClassifier",
     "RandomForestRegressor",
+    "RandomTreesEmbedding",
     "Reason",
     "Ridge",
     "RidgeCV",

@@ -694,15 +694,26 @@ def grow_trees(
     monotone: Annotated[NDArray[numpy.int8], dict(shape=(None,), order="C", device="cpu", writable=False)] | None,
     draws: int,
     balanced: bool,
+    order: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order="C", device="cpu", writable=False)] | None,
     cumulated: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)] | None,
     seeds: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
 ) -> list:
     """Trees of a forest, one for each seed, as arrays of nodes."""
 
+def order_by_content(
+    columns: CodedColumns,
+    labels: Annotated[NDArray[numpy.uint16], dict(shape=(None, None), order="C", device="cpu", writable=False)] | None,
+    numbers: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)]
+    | None,
+    classes: Sequence,
+) -> object:
+    """Rows in the order of a hash of what they hold."""
+
 def times_drawn(
     seed: int,
     rows: int,
     draws: int,
+    order: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order="C", device="cpu", writable=False)] | None,
     cumulated: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)] | None,
 ) -> object:
     """How often the tree of this seed has drawn each row."""
@@ -728,6 +739,7 @@ class Forest:
         self,
         X: Annotated[NDArray, dict(shape=(None, None), device="cpu", writable=False)],
         draws: int,
+        order: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order="C", device="cpu", writable=False)] | None,
         cumulated: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)]
         | None,
     ) -> tuple:
@@ -742,6 +754,7 @@ class Forest:
         indptr: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
         columns: int,
         draws: int,
+        order: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order="C", device="cpu", writable=False)] | None,
         cumulated: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)]
         | None,
     ) -> tuple:

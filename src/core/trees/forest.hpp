@@ -4,9 +4,12 @@
 // number of threads, and what a tree has not seen can be told again without being stored.
 #pragma once
 #include <algorithm>
+#include <bit>
+#include <cmath>
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <numeric>
 #include <utility>
 #include <vector>
 
@@ -19,23 +22,54 @@ namespace tutelage::trees {
 
 /// How the rows of each tree are chosen.
 struct Drawing {
-  Index draws = 0;                // with replacement; 0: every row once
-  bool balanced = false;          // every class of the drawn rows weighs the same
-  std::vector<double> cumulated;  // weights up to each row, by which rows are drawn; empty: all alike
+  Index draws = 0;                   // with replacement; 0: every row once
+  bool balanced = false;             // every class of the drawn rows weighs the same
+  std::vector<std::uint32_t> order;  // rows in the order in which their places are drawn
+  std::vector<double> cumulated;     // weights up to each of them; empty: all alike
 };
+
+/// Rows in the order of a hash of what they hold. Drawing places in this order rather than rows makes a forest the same
+/// however the rows are ordered, and whether copies are written as rows or as weights.
+inline std::vector<std::uint32_t> order_by_content(const Cells& x, const Targets& targets) {
+  std::vector<std::uint64_t> hash(static_cast<std::size_t>(x.rows), 0u);
+  const auto add = [&](Index row, Index column, double value) {  // zeros add nothing, stored or not
+    if (value == 0) return;
+    const std::uint64_t bits = std::isnan(value) ? 1 : std::bit_cast<std::uint64_t>(value);
+    hash[row] += mixed(bits ^ mixed(static_cast<std::uint64_t>(column)));
+  };
+  if (x.starts) {
+    for (Index c = 0; c < x.columns; ++c)
+      for (std::int64_t i = x.starts[c]; i < x.starts[c + 1]; ++i) add(x.where[i], c, x.stored(i));
+  } else {
+    constexpr Index block = 1024;
+    parallel_for((x.rows + block - 1) / block, [&](Index task) {
+      for (Index i = task * block; i < std::min(x.rows, (task + 1) * block); ++i)
+        for (Index c = 0; c < x.columns; ++c) add(i, c, x.at(i, c));
+    });
+  }
+  for (Index i = 0; i < x.rows; ++i)
+    for (Index o = 0; o < targets.outputs; ++o)
+      add(i, x.columns + o,
+          targets.classes.empty() ? targets.numbers[i * targets.outputs + o] : targets.labels[i * targets.outputs + o]);
+  std::vector<std::uint32_t> order(static_cast<std::size_t>(x.rows));
+  std::iota(order.begin(), order.end(), 0u);
+  std::sort(order.begin(), order.end(),
+            [&](std::uint32_t a, std::uint32_t b) { return hash[a] != hash[b] ? hash[a] < hash[b] : a < b; });
+  return order;
+}
 
 /// How often each row is drawn.
 inline std::vector<std::uint32_t> drawn(std::uint64_t seed, Index rows, const Drawing& drawing) {
   std::vector<std::uint32_t> times(static_cast<std::size_t>(rows), 0u);
-  std::uint64_t state = mixed(seed ^ 0x5851f42d4c957f2du);
+  std::uint64_t state = mixed(seed + 1);
   const std::vector<double>& sums = drawing.cumulated;
   for (Index i = 0; i < drawing.draws; ++i) {
     state += 0x9e3779b97f4a7c15u;
-    Index row = static_cast<Index>(unit_interval(state) * static_cast<double>(rows));
+    const double u = unit_interval(state);
+    Index place = static_cast<Index>(u * static_cast<double>(rows));
     // the first row up to which there is more weight: one without weight is never drawn
-    if (!sums.empty())
-      row = std::upper_bound(sums.begin(), sums.end(), unit_interval(state) * sums.back()) - sums.begin();
-    ++times[std::min(row, rows - 1)];
+    if (!sums.empty()) place = std::upper_bound(sums.begin(), sums.end(), u * sums.back()) - sums.begin();
+    ++times[drawing.order[std::min(place, rows - 1)]];
   }
   return times;
 }

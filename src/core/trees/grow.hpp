@@ -313,29 +313,32 @@ class Growth {
     open.searched = true;
     const Index d = part_.columns();
     std::uint64_t state = open.node.key;
-    Index taken = 0;
+    std::vector<Index> swapped;  // undone at the end, so that what is drawn depends on the node alone
     const auto next = [&] {
+      const auto taken = static_cast<Index>(swapped.size());
       state = mixed(state + 0x632be59bd9b4e019u);
-      std::swap(drawn_[taken], drawn_[taken + static_cast<Index>(state % static_cast<std::uint64_t>(d - taken))]);
-      return drawn_[taken++];
+      swapped.push_back(taken + static_cast<Index>(state % static_cast<std::uint64_t>(d - taken)));
+      std::swap(drawn_[taken], drawn_[swapped.back()]);
+      return drawn_[taken];
     };
+    const auto left = [&] { return d - static_cast<Index>(swapped.size()); };
     std::vector<Index> chosen;
-    for (Index wanted = rules_.features; taken < d; wanted = 1) {
+    bool constant = true;
+    for (Index wanted = rules_.features; constant && left() > 0; wanted = 1) {
       chosen.clear();
-      while (static_cast<Index>(chosen.size()) < wanted && taken < d) chosen.push_back(next());
+      while (static_cast<Index>(chosen.size()) < wanted && left() > 0) chosen.push_back(next());
       std::vector<Split> found(chosen.size());
       const auto many = static_cast<Index>(chosen.size());
       if (alone || open.node.count() * many < 20'000)
         for (Index i = 0; i < many; ++i) look(open.node, chosen[i], found[i]);
       else
         parallel_for(many, [&](Index i) { look(open.node, chosen[i], found[i]); });
-      bool constant = true;
       for (const Split& one : found) {
         constant &= one.constant;
         if (one.score > open.split.score) open.split = one;
       }
-      if (!constant) return;
     }
+    for (; !swapped.empty(); swapped.pop_back()) std::swap(drawn_[swapped.size() - 1], drawn_[swapped.back()]);
   }
 
   /// A small node grown as a part of its own.

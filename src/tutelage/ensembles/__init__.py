@@ -19,6 +19,13 @@ for nothing: the out-of-bag score.
 from __future__ import annotations
 
 from tutelage.ensembles.classify import ExtraTreesClassifier, RandomForestClassifier
+from tutelage.ensembles.embedding import RandomTreesEmbedding
 from tutelage.ensembles.regress import ExtraTreesRegressor, RandomForestRegressor
 
-__all__ = ["ExtraTreesClassifier", "ExtraTreesRegressor", "RandomForestClassifier", "RandomForestRegressor"]
+__all__ = [
+    "ExtraTreesClassifier",
+    "ExtraTreesRegressor",
+    "RandomForestClassifier",
+    "RandomForestRegressor",
+    "RandomTreesEmbedding",
+]

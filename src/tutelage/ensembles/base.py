@@ -12,7 +12,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from tutelage import _core
-from tutelage.base import is_sparse
+from tutelage.base import draw_seed, is_sparse
 from tutelage.parameters import Count, Interval, RandomState, Verbosity, fitted, parameter
 from tutelage.trees.base import Answers, Growing
 from tutelage.trees.tree import Tree, sparse_rows
@@ -41,7 +41,8 @@ class Forestlike(Growing):
     warm_start: Annotated[bool, "Whether another fit keeps the trees there are and adds the missing ones."] = False
     max_samples: Annotated[
         Count | Annotated[float, Interval(0, closed="neither")] | None,
-        "How many rows each tree draws: a number, or a share of all; None: as many as there are.",
+        "How many rows each tree draws: a number, or a share of all weight (with a share, weights mean "
+        "copies); None: as many as there are.",
     ] = None
 
     estimators_: list[Any] = fitted("The trees.")
@@ -49,10 +50,16 @@ class Forestlike(Growing):
     oob_score_: float = fitted("The score of the rows by the trees that have not drawn them, if asked for.")
 
     _member: ClassVar[type[Any]]
+    _voters: Any
 
     def __getstate__(self) -> Any:
         state: Any = super().__getstate__()
         return {name: value for name, value in state.items() if name != "_voters"}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        super().__setstate__(state)  # type: ignore[misc]
+        if "estimators_" in state:
+            self._voters = self._ready()
 
     def __len__(self) -> int:
         return len(self.estimators_)
@@ -74,7 +81,8 @@ class Forestlike(Growing):
             raise ValueError("Out of bag estimation only available if bootstrap=True; set it, or oob_score=False.")
         self._n_samples = X.shape[0]
         self._n_samples_bootstrap = self._draws(weight) if self.bootstrap else None
-        self._cumulated = np.cumsum(weight) if self.bootstrap and weight is not None else None
+        self._order: Any = None
+        self._cumulated: Any = None
         if not self.warm_start or not hasattr(self, "estimators_"):
             self.estimators_ = []
         more = self.n_estimators - len(self.estimators_)
@@ -84,31 +92,36 @@ class Forestlike(Growing):
                 "when warm_start==True"
             )
         seeds = check_random_state(self.random_state).randint(MOST_SEEDS, size=self.n_estimators)[-more:]
+        arguments = self._arguments(X, answers, weight, criterion)
+        if self.bootstrap:
+            answered = {name: arguments[name] for name in ("columns", "labels", "numbers", "classes")}
+            self._order = _core.order_by_content(**answered)
+            self._cumulated = None if weight is None else np.cumsum(weight[self._order])
         if more == 0:
             warnings.warn("Warm-start fitting without increasing n_estimators does not fit new trees.", stacklevel=3)
         else:
-            self._add_trees(X, answers, weight, criterion, seeds)
-        self._voters: Any = None
+            self._add_trees(X.shape[1], answers, arguments, seeds)
+        self._voters = self._ready()
         if self.oob_score and (more > 0 or not hasattr(self, "oob_score_")):
             self._score_out_of_bag(X, y)
 
-    def _add_trees(self, X: Matrix, answers: Answers, weight: Any, criterion: str, seeds: Any) -> None:
-        arguments = self._arguments(X, answers, weight, criterion)
+    def _add_trees(self, columns: int, answers: Answers, arguments: dict[str, Any], seeds: Any) -> None:
         grown = _core.grow_trees(
             **arguments,
             draws=self._n_samples_bootstrap or 0,
             balanced=isinstance(getattr(self, "class_weight", None), str) and self._balances_samples(),
+            order=self._order,
             cumulated=self._cumulated,
-            seeds=seeds.astype(np.int64),
+            seeds=np.array([draw_seed(int(seed)) for seed in seeds], dtype=np.int64),
         )
         shared = {name: getattr(self, name) for name in self._member.declared_parameters() if hasattr(self, name)}
         shared.pop("class_weight", None)
         self.estimator_ = self._member()
         for arrays, seed in zip(grown, seeds, strict=True):
             member = self._member(**shared | {"random_state": int(seed)})
-            tree = Tree(arrays, X.shape[1], answers.classes or [1] * self.n_outputs_, self.n_outputs_)
+            tree = Tree(arrays, columns, answers.classes or [1] * self.n_outputs_, self.n_outputs_)
             member.tree_ = tree.pruned(float(self.ccp_alpha))[0] if self.ccp_alpha > 0 else tree
-            member.n_features_in_, member.max_features_ = X.shape[1], self.max_features_
+            member.n_features_in_, member.max_features_ = columns, self.max_features_
             member.n_outputs_ = self.n_outputs_
             self._finish(member, answers)
             self.estimators_.append(member)
@@ -137,41 +150,49 @@ class Forestlike(Growing):
         return made
 
     @property
+    def estimator(self) -> Any:
+        """The kind of tree there is."""
+        return self._member()
+
+    @property
     def estimators_samples_(self) -> list[Any]:
         """The rows that each tree has drawn, as often as it has drawn them."""
         check_is_fitted(self)
-        rows: Any = np.arange(self._n_samples)
+        rows: Any = np.arange(self._n_samples, dtype=np.int32)
         draws = self._n_samples_bootstrap
         if draws is None:
             return [rows for _ in self.estimators_]
         times: list[Any] = [
-            _core.times_drawn(member.random_state, self._n_samples, draws, self._cumulated)
+            _core.times_drawn(draw_seed(member.random_state), self._n_samples, draws, self._order, self._cumulated)
             for member in self.estimators_
         ]
         return [np.repeat(rows, often) for often in times]
 
+    def _ready(self) -> Any:
+        """Make the trees ready to answer together."""
+        first: Tree = self.estimators_[0].tree_
+        voters = _core.Forest(first.n_outputs * first.max_n_classes)
+        for member in self.estimators_:
+            tree: Tree = member.tree_
+            voters.add(
+                tree.children_left,
+                tree.children_right,
+                tree.feature,
+                tree.threshold,
+                tree.missing_go_to_left,
+                tree.value,
+                draw_seed(member.random_state),
+            )
+        return voters
+
     def _sums(self, X: Matrix, draws: int = 0) -> tuple[Floats, Floats]:
         """Add up the values of all trees; for draws > 0 of those that have not seen the row, and their number."""
         first: Tree = self.estimators_[0].tree_
-        if getattr(self, "_voters", None) is None:
-            voters = _core.Forest(first.n_outputs * first.max_n_classes)
-            for member in self.estimators_:
-                tree: Tree = member.tree_
-                voters.add(
-                    tree.children_left,
-                    tree.children_right,
-                    tree.feature,
-                    tree.threshold,
-                    tree.missing_go_to_left,
-                    tree.value,
-                    member.random_state,
-                )
-            self._voters = voters
-        cumulated = self._cumulated if draws else None
+        drawing = (draws, self._order, self._cumulated) if draws else (0, None, None)
         if is_sparse(X):
-            sums, voted = self._voters.sums_sparse(*sparse_rows(X), draws, cumulated)
+            sums, voted = self._voters.sums_sparse(*sparse_rows(X), *drawing)
         else:
-            sums, voted = self._voters.sums(X, draws, cumulated)
+            sums, voted = self._voters.sums(X, *drawing)
         return sums.reshape(len(sums), first.n_outputs, first.max_n_classes), voted
 
     def _out_of_bag(self, X: Matrix) -> Floats:

@@ -49,7 +49,7 @@ class _RegressingForest(Forestlike, Regressor):
         if is_sparse(y):
             raise ValueError("sparse multilabel-indicator for y is not supported; use y.toarray().")
         if self.criterion == "poisson":
-            check_counts(y)
+            check_counts(y, "strictly positive")
         X, y, weight = self.validate(X, y, sample_weight)
         if self.criterion == "friedman_mse":
             warnings.warn(

@@ -90,7 +90,7 @@ class DecisionTreeRegressor(Treelike, Regressor):
         return found[:, 0] if self.n_outputs_ == 1 else found[:, :, 0]
 
 
-def check_counts(y: Any) -> None:
+def check_counts(y: Any, positive: str = "positive") -> None:
     """Refuse targets of which no Poisson distribution is the source; what are no numbers at all is left to others."""
     y = np.asarray(y)
     if y.dtype.kind not in "biuf":
@@ -102,7 +102,7 @@ def check_counts(y: Any) -> None:
         )
     if np.sum(y) <= 0:
         raise ValueError(
-            "Sum of y is not positive which is necessary for Poisson regression; use criterion='squared_error'."
+            f"Sum of y is not {positive} which is necessary for Poisson regression; use criterion='squared_error'."
         )
 
 
