@@ -61,7 +61,7 @@ inline std::vector<std::uint32_t> order_by_content(const Cells& x, const Targets
 /// How often each row is drawn.
 inline std::vector<std::uint32_t> drawn(std::uint64_t seed, Index rows, const Drawing& drawing) {
   std::vector<std::uint32_t> times(static_cast<std::size_t>(rows), 0u);
-  std::uint64_t state = mixed(seed + 1);
+  std::uint64_t state = mixed(mixed(seed));
   const std::vector<double>& sums = drawing.cumulated;
   for (Index i = 0; i < drawing.draws; ++i) {
     state += 0x9e3779b97f4a7c15u;
@@ -104,6 +104,7 @@ inline std::vector<Grown> grow_forest(Table& table, const Targets& targets, cons
   const auto tree = [&](Index i) {
     Rules own = rules;
     own.seed = seeds[i];
+    own.ties_by_chance = true;  // trees should differ
     made[i] = grow(table, search(targets_of_tree(targets, drawing, seeds[i])), own, false);
   };
   if (static_cast<Index>(seeds.size()) < 2 * threads())

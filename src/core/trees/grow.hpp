@@ -299,8 +299,12 @@ class Growth {
     for (Index i = 0; i < 2; ++i) {
       if (!both[i]) continue;
       both[i]->searched = true;
-      for (Index c = 0; c < d; ++c)
+      const Index first =
+          rules_.ties_by_chance ? static_cast<Index>(both[i]->node.key % static_cast<std::uint64_t>(d)) : 0;
+      for (Index k = 0; k < d; ++k) {
+        const Index c = (first + k) % d;
         if (found[2 * c + i].score > both[i]->split.score) both[i]->split = found[2 * c + i];
+      }
     }
   }
 

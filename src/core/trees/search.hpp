@@ -17,11 +17,12 @@ namespace tutelage::trees {
 struct Rules {
   Index max_depth = std::numeric_limits<Index>::max();
   Index min_split = 2, min_leaf = 1;
-  double min_weight = 0;    // of a leaf
-  double min_decrease = 0;  // of impurity, as a share of the weight of all rows
-  Index max_leaves = 0;     // 0: no limit, and depth first
-  Index features = 0;       // how many columns a node looks at
-  bool random = false;      // thresholds drawn at random
+  double min_weight = 0;        // of a leaf
+  double min_decrease = 0;      // of impurity, as a share of the weight of all rows
+  Index max_leaves = 0;         // 0: no limit, and depth first
+  Index features = 0;           // how many columns a node looks at
+  bool random = false;          // thresholds drawn at random
+  bool ties_by_chance = false;  // among equally good columns; otherwise the first
   std::uint64_t seed = 0;
   const std::int8_t* monotone = nullptr;  // for each column
 };
