@@ -95,7 +95,7 @@ def test_a_forest_is_the_mean_of_its_trees(make: Callable[..., Any]) -> None:
 def test_out_of_bag_is_what_trees_say_that_have_not_drawn_the_row() -> None:
     X, y = examples(300)
     for weight in (None, np.linspace(0.5, 2, 300)):
-        model = RandomForestRegressor(30, oob_score=True, random_state=0).fit(X, y.astype(float), sample_weight=weight)
+        model = RandomForestRegressor(80, oob_score=True, random_state=0).fit(X, y.astype(float), sample_weight=weight)
         sums, counts = np.zeros(300), np.zeros(300)
         for tree, rows in zip(model, model.estimators_samples_, strict=True):
             unseen = ~np.isin(np.arange(300), rows)

@@ -9,6 +9,7 @@
 //   ranks    four bytes a row, for nodes that look at a few columns drawn at random and sort those themselves
 #pragma once
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <cstdint>
 #include <limits>
@@ -151,8 +152,46 @@ class Table {
     return present;
   }
 
+  /// Codes a column of few distinct values without sorting its rows; false, and nothing done, if there are more.
+  bool code_few(Column& column, const double* values, std::uint32_t most) const {
+    constexpr std::uint32_t places = 1024;
+    struct Place {
+      double value;
+      std::uint32_t code = places;  // an empty place
+    };
+    std::vector<Place> table(places);
+    std::vector<double> distinct;
+    const auto find = [&](double x) -> Place& {
+      auto at = static_cast<std::uint32_t>((std::bit_cast<std::uint64_t>(x) * 0x9e3779b97f4a7c15u) >> 54);
+      while (table[at].code != places && table[at].value != x) at = (at + 1) % places;
+      return table[at];
+    };
+    for (Index i = 0; i < x_.rows; ++i) {
+      const double x = values[i] + 0.0;  // -0 is 0
+      if (std::isnan(x)) {
+        column.missing = true;
+        continue;
+      }
+      Place& place = find(x);
+      if (place.code != places) continue;
+      if (distinct.size() == most) return false;
+      place = {x, 0};
+      distinct.push_back(x);
+    }
+    std::sort(distinct.begin(), distinct.end());
+    column.form = Form::bytes;
+    column.bins = static_cast<std::uint32_t>(distinct.size());
+    for (std::uint32_t code = 0; code < column.bins; ++code) find(distinct[code]).code = code;
+    column.lows = column.highs = distinct;
+    column.bytes.resize(static_cast<std::size_t>(x_.rows));
+    for (Index i = 0; i < x_.rows; ++i)
+      column.bytes[i] = static_cast<std::uint8_t>(std::isnan(values[i]) ? column.bins : find(values[i] + 0.0).code);
+    return true;
+  }
+
   void rank(Column& column, const double* values, Use use, std::vector<Entry>& entries,
             std::vector<Entry>& spare) const {
+    if (code_few(column, values, most_bins)) return;
     const Index rows = x_.rows;
     entries.resize(static_cast<std::size_t>(rows));
     const Index present = order(column, values, rows, rows, entries, spare);
@@ -178,6 +217,7 @@ class Table {
 
   void bin(Column& column, const double* values, Index sample, std::uint32_t bins, std::vector<Entry>& entries,
            std::vector<Entry>& spare) const {
+    if (code_few(column, values, bins)) return;
     const Index rows = x_.rows, present = order(column, values, rows, sample, entries, spare);
     std::vector<double> cuts;
     const bool exact = column.bins <= bins && sample == rows;

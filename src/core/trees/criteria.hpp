@@ -5,10 +5,10 @@
 //   width()                 how many numbers its sums have; the first is the number of rows
 //   put(cell, row, node)    adds a row to sums
 //   measure(rows, n, node, value)   weight, impurity, value and sums of a node
-//   Scan(criterion, node)   the walk of rows, or of whole sums, from right to left: add, add_cell, score, value
+//   Scan(criterion, node)   the walk of rows, or of whole sums, from right to left: add, add_cell, beats, score, values
+//   gain(node, score)       by how much a split of this score decreases weight times impurity
 //
-// The score of a split is what stays of  weight * impurity  of the node when the two children are taken away, but for a
-// constant of the node, which `offset` puts right:
+// A score orders the splits of one node; it is their gain but for constants of the node:
 //
 //   gini            sum_k l_k^2 / l + sum_k r_k^2 / r
 //   entropy         sum_k l_k log l_k - l log l + the same of r            (log_loss is the same)

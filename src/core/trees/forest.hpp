@@ -61,7 +61,7 @@ inline std::vector<std::uint32_t> order_by_content(const Cells& x, const Targets
 /// How often each row is drawn.
 inline std::vector<std::uint32_t> drawn(std::uint64_t seed, Index rows, const Drawing& drawing) {
   std::vector<std::uint32_t> times(static_cast<std::size_t>(rows), 0u);
-  std::uint64_t state = mixed(mixed(seed));
+  std::uint64_t state = mixed(mixed(seed) + 1);
   const std::vector<double>& sums = drawing.cumulated;
   for (Index i = 0; i < drawing.draws; ++i) {
     state += 0x9e3779b97f4a7c15u;

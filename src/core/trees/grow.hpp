@@ -68,6 +68,10 @@ class Growth {
     Open root;
     root.node.end = static_cast<Index>(part_.order.size());
     root.node.key = mixed(rules_.seed);
+    if (rules_.features >= part_.columns()) {
+      root.node.live.resize(static_cast<std::size_t>(part_.columns()));
+      std::iota(root.node.live.begin(), root.node.live.end(), 0u);
+    }
     measure(root);
     if (rules_.max_leaves > 0) {
       best_first(std::move(root));
@@ -228,6 +232,7 @@ class Growth {
     left.node.depth = right.node.depth = node.depth + 1;
     left.node.key = mixed(node.key ^ 1);
     right.node.key = mixed(node.key ^ 2);
+    left.node.live = right.node.live = node.live;
     left.node.lower = right.node.lower = node.lower;
     left.node.upper = right.node.upper = node.upper;
     if (rules_.monotone && rules_.monotone[s.column] != 0) {
@@ -262,12 +267,19 @@ class Growth {
 
   void move_and_find(const Node& node, Open& left, Open& right, bool now_left, bool now_right, bool alone) {
     if (left.leaf && right.leaf) return;
-    const auto move = [&](Index c) {
-      if (part_.column(c).form != Form::sorted) return;
-      thread_local std::vector<Entry> spare;
-      cut(part_.entries[c].data() + node.begin, node.count(), spare, [&](const Entry& e) { return goes_left_[e.row]; });
-    };
-    find({now_left ? &left : nullptr, now_right ? &right : nullptr}, alone, move, node.count());
+    if (!now_left && !now_right) {  // both wait, and need their ranges
+      for (const std::uint32_t c : node.live) cut_column(node, c);
+      return;
+    }
+    find(
+        {now_left ? &left : nullptr, now_right ? &right : nullptr}, alone, [&](Index c) { cut_column(node, c); },
+        node.count());
+  }
+
+  void cut_column(const Node& node, Index c) {
+    if (part_.column(c).form != Form::sorted) return;
+    thread_local std::vector<Entry> spare;
+    cut(part_.entries[c].data() + node.begin, node.count(), spare, [&](const Entry& e) { return goes_left_[e.row]; });
   }
 
   void find(std::pair<Open*, Open*> nodes, bool alone) {
@@ -285,25 +297,30 @@ class Growth {
         if (open) find_among_some(*open, alone);
       return;
     }
-    std::vector<Split> found(static_cast<std::size_t>(2 * d));
-    const auto task = [&](Index c) {
-      move(c);
+    const std::vector<std::uint32_t> live = (both[0] ? both[0] : both[1])->node.live;  // siblings have the same
+    const auto many = static_cast<Index>(live.size());
+    std::vector<Split> found(static_cast<std::size_t>(2 * many));
+    const auto task = [&](Index j) {
+      move(live[j]);
       for (Index i = 0; i < 2; ++i)
-        if (both[i]) look(both[i]->node, c, found[2 * c + i]);
+        if (both[i]) look(both[i]->node, live[j], found[2 * j + i]);
     };
     const Index rows = (both[0] ? both[0]->node.count() : 0) + (both[1] ? both[1]->node.count() : 0) + moved;
-    if (alone || rows * d < 20'000)
-      for (Index c = 0; c < d; ++c) task(c);
+    if (alone || rows * many < 20'000)
+      for (Index j = 0; j < many; ++j) task(j);
     else
-      parallel_for(d, task);
+      parallel_for(many, task);
     for (Index i = 0; i < 2; ++i) {
       if (!both[i]) continue;
       both[i]->searched = true;
+      std::vector<std::uint32_t>& kept = both[i]->node.live;
+      kept.clear();  // what is constant here is constant below
       const Index first =
-          rules_.ties_by_chance ? static_cast<Index>(both[i]->node.key % static_cast<std::uint64_t>(d)) : 0;
-      for (Index k = 0; k < d; ++k) {
-        const Index c = (first + k) % d;
-        if (found[2 * c + i].score > both[i]->split.score) both[i]->split = found[2 * c + i];
+          rules_.ties_by_chance ? static_cast<Index>(both[i]->node.key % static_cast<std::uint64_t>(many)) : 0;
+      for (Index k = 0; k < many; ++k) {
+        const Split& one = found[2 * ((first + k) % many) + i];
+        if (one.score > both[i]->split.score) both[i]->split = one;
+        if (!found[2 * k + i].constant) kept.push_back(live[k]);
       }
     }
   }
@@ -366,7 +383,12 @@ class Growth {
       to.resize(static_cast<std::size_t>(count));
       for (Index i = 0; i < count; ++i) to[i] = from[rows[i]];
     };
-    for (Index c = 0; c < part_.columns(); ++c) {
+    std::vector<std::uint32_t> wanted = node.live;
+    if (wanted.empty()) {
+      wanted.resize(d);
+      std::iota(wanted.begin(), wanted.end(), 0u);
+    }
+    for (const std::uint32_t c : wanted) {
       const Form form = part_.column(c).form;
       if (form == Form::bytes) take(part_.bytes_of(c), small.bytes[c]);
       if (form == Form::ranks) take(part_.ranks_of(c), small.ranks[c]);

@@ -102,7 +102,7 @@ class SearchBy final : public Search {
     return std::make_unique<SearchBy>(c_.part(rows, count));
   }
   void measure(const std::uint32_t* rows, Index count, Node& node) const override { c_.measure(rows, count, node); }
-  double gain(const Node& node, double score) const override { return (score - c_.offset(node)) * C::unit; }
+  double gain(const Node& node, double score) const override { return c_.gain(node, score); }
 
   void best(const Node& node, const Rules& rules, const View& view, const std::uint32_t* rows,
             Split& found) const override {

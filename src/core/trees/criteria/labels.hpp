@@ -96,7 +96,10 @@ class Labels {
     for (Index k = 0; k < k_; ++k) sum += entropy ? x_log_x(counts[k]) : counts[k] * counts[k];
     return entropy ? sum - x_log_x(node.weight) : sum / node.weight;
   }
-  static constexpr double unit = entropy ? 1.4426950408889634 : 1.0;  // nats to bits
+  /// What a score is worth: the decrease of weight times impurity, in bits for the entropy.
+  double gain(const Node& node, double score) const {
+    return (score - offset(node)) * (entropy ? 1.4426950408889634 : 1.0);
+  }
 
   class Scan {
    public:
@@ -181,49 +184,43 @@ class Labels {
   bool whole_ = true;  // all weights
 };
 
-/// Two labels without weights by Gini's impurity: a count of the second label says all.
+/// Two labels without weights by Gini's impurity: with a of n rows of the second label, and a_l among the l on the
+/// left,
+///
+///     gain = 2 / n * d^2 / (l r),      d = a_l n - l a,
+///
+/// where d is a whole number that a row moves by n - a or by - a. A score here is d^2 / (l r).
 class TwoLabels : public Labels<false, false> {
  public:
   explicit TwoLabels(Targets targets) : Labels(std::move(targets), nullptr) {}
   TwoLabels part(const std::uint32_t* rows, Index count) const { return TwoLabels(t_.of(rows, count)); }
+  double gain(const Node& node, double score) const { return 2 * score / node.weight; }
 
   class Scan {
    public:
     Scan(const TwoLabels& c, const Node& node)
-        : label_(c.t_.labels.data()), all_(node.weight), all_ones_(node.total[first + 1]) {}
+        : label_(c.t_.labels.data()), all_(node.weight), ones_(node.total[first + 1]), step_{-ones_, all_ - ones_} {}
     void add(Index row) {
-      ++l_;
-      ones_ += label_[row];
+      l_ += 1;
+      d_ += step_[label_[row]];
     }
     void add_cell(const double* cell) {
-      l_ += static_cast<Index>(cell[0]);
-      ones_ += static_cast<Index>(cell[first + 1]);
+      l_ += cell[0];
+      d_ += cell[first] * step_[0] + cell[first + 1] * step_[1];
     }
-    double left_weight() const { return static_cast<double>(l_); }
-    double right_weight() const { return all_ - left_weight(); }
-    bool beats(double best) const {
-      const double l = left_weight(), r = all_ - l;
-      return left_squares(l) * r + right_squares(r) * l > best * (l * r) * nearly_one;
-    }
-    double score() const {
-      const double l = left_weight(), r = all_ - l;
-      return left_squares(l) / l + right_squares(r) / r;
-    }
-    double left_value() const { return (left_weight() - static_cast<double>(ones_)) / left_weight(); }
-    double right_value() const { return (right_weight() - (all_ones_ - static_cast<double>(ones_))) / right_weight(); }
+    double left_weight() const { return l_; }
+    double right_weight() const { return all_ - l_; }
+    bool beats(double best) const { return d_ * d_ > best * (l_ * (all_ - l_)) * nearly_one; }
+    double score() const { return d_ * d_ / (l_ * (all_ - l_)); }
+    double left_value() const { return 1 - left_ones() / l_; }
+    double right_value() const { return 1 - (ones_ - left_ones()) / (all_ - l_); }
 
    private:
-    double left_squares(double l) const {
-      const auto ones = static_cast<double>(ones_);
-      return ones * ones + (l - ones) * (l - ones);
-    }
-    double right_squares(double r) const {
-      const double ones = all_ones_ - static_cast<double>(ones_);
-      return ones * ones + (r - ones) * (r - ones);
-    }
+    double left_ones() const { return (d_ + l_ * ones_) / all_; }
     const std::uint16_t* const label_;
-    const double all_, all_ones_;
-    Index l_ = 0, ones_ = 0;
+    const double all_, ones_;
+    const double step_[2];
+    double l_ = 0, d_ = 0;
   };
 };
 

@@ -39,10 +39,11 @@ struct Node {
   Index begin = 0, end = 0, depth = 0;
   double weight = 0, impurity = 0;
   double lower = -std::numeric_limits<double>::infinity(), upper = std::numeric_limits<double>::infinity();
-  std::uint64_t key = 0;      // of its own random numbers
-  std::vector<double> total;  // sums over its rows
-  std::vector<double> value;  // what a leaf here would predict
-  std::vector<Grid> grids;    // of the targets, output by output, where sums are of numbers
+  std::uint64_t key = 0;            // of its own random numbers
+  std::vector<double> total;        // sums over its rows
+  std::vector<double> value;        // what a leaf here would predict
+  std::vector<Grid> grids;          // of the targets, output by output, where sums are of numbers
+  std::vector<std::uint32_t> live;  // the columns that may tell its rows apart; where every column is looked at
 
   Index count() const { return end - begin; }
 };

@@ -19,7 +19,6 @@ class Squared {
   const Targets& targets() const { return t_; }
   Squared part(const std::uint32_t* rows, Index count) const { return Squared(t_.of(rows, count)); }
   Index width() const { return weighted ? 3 : 2; }
-  static constexpr double unit = 1.0;
 
   void put(double* cell, Index row, const Node& node) const {
     const double w = weighted ? t_.weights[row] : 1.0;
@@ -52,6 +51,7 @@ class Squared {
     }
     node.impurity = squares / weight;
   }
+  double gain(const Node& node, double score) const { return score - offset(node); }
   double offset(const Node& node) const { return node.total.back() * node.total.back() / node.weight; }
 
   class Scan {

@@ -29,7 +29,6 @@ class Sums {
   const Targets& targets() const { return t_; }
   Sums part(const std::uint32_t* rows, Index count) const { return {t_.of(rows, count), kind_}; }
   Index width() const { return offsets_.back(); }
-  static constexpr double unit = 1.0;
 
   void put(double* cell, Index row, const Node& node) const {
     const double w = t_.weights.empty() ? 1.0 : t_.weights[row];
@@ -77,6 +76,7 @@ class Sums {
     }
     node.impurity = impurity / static_cast<double>(t_.outputs);
   }
+  double gain(const Node& node, double score) const { return score - offset(node); }
   double offset(const Node& node) const { return sum_of(node.total.data(), nullptr, node.weight); }
 
   class Scan {
