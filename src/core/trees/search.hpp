@@ -112,7 +112,8 @@ class SearchBy final : public Search {
     if (rules.random) return draw(node, rules, view, rows, found);
     // Sums of bins cost a walk over all bins, a sort of the rows some steps for each.
     const Index cells = static_cast<Index>(bins) * (c_.width() + 2);
-    if (view.bytes && cells <= 16 * count) return over_bins(node, rules, view, rows, found);
+    if (cells <= 16 * count && view.bytes) return over_bins(node, rules, view, view.bytes, rows, found);
+    if (cells <= 16 * count && view.ranks) return over_bins(node, rules, view, view.ranks, rows, found);
     over_rows(node, rules, view, sequence(view, rows, count), found);
   }
 
@@ -166,16 +167,18 @@ class SearchBy final : public Search {
     }
   }
 
-  void over_bins(const Node& node, const Rules& rules, const View& view, const std::uint32_t* rows,
+  template <class Code>
+  void over_bins(const Node& node, const Rules& rules, const View& view, const Code* codes, const std::uint32_t* rows,
                  Split& found) const {
     const Index width = c_.width(), bins = static_cast<Index>(view.column->bins);
     thread_local std::vector<double> kept;
     kept.assign(static_cast<std::size_t>((bins + 1) * width), 0.0);
     double* const cells = kept.data();
-    if constexpr (requires { c_.fill(cells, bins, view.bytes, rows, width, node); })
-      c_.fill(cells, bins + view.column->missing, view.bytes, rows, node.count(), node);
+    if constexpr (requires { c_.fill(cells, bins, codes, rows, width, node); })
+      c_.fill(cells, bins + view.column->missing, codes, rows, node.count(), node);
     else
-      for (Index i = 0; i < node.count(); ++i) c_.put(cells + view.bytes[rows[i]] * width, rows[i], node);
+      for (Index i = 0; i < node.count(); ++i)
+        c_.put(cells + static_cast<Index>(codes[rows[i]]) * width, rows[i], node);
     const int sign = sign_of(rules, view);
     const double* const missing = cells + bins * width;
     Index first = 0, last = bins - 1;

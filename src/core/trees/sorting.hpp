@@ -27,11 +27,7 @@ inline void sort_by_code(Entry* entries, Index count, int bits, std::vector<Entr
     }
     return;
   }
-  if (count < 512 && bits > 8) {
-    std::stable_sort(entries, entries + count, [](const Entry& a, const Entry& b) { return a.code < b.code; });
-    return;
-  }
-  const int digit = bits <= 8 ? 8 : 11;
+  const int digit = bits <= 8 || count < 1024 ? 8 : 11;  // few rows do not pay for many counters
   const std::uint32_t mask = (1u << digit) - 1;
   spare.resize(std::max<std::size_t>(spare.size(), static_cast<std::size_t>(count)));
   Entry* from = entries;

@@ -56,37 +56,39 @@ class Labels {
     node.impurity = std::max(0.0, impurity);
   }
 
-  /// The sums of all bins of a column, counted in whole numbers; four tables in turn, so that no count waits for the
-  /// last one where most rows have one value and one label.
-  void fill(double* cells, Index bins, const std::uint8_t* bytes, const std::uint32_t* rows, Index count,
-            const Node&) const
-    requires(!weighted)
-  {
-    thread_local std::vector<std::uint32_t> kept;
-    const Index size = bins * k_;
-    kept.assign(static_cast<std::size_t>(4 * size), 0u);
-    std::uint32_t* const counts = kept.data();
-    const std::uint16_t* const labels = t_.labels.data();
-    const auto k = static_cast<std::uint32_t>(k_);
-    const auto place = [&](Index i) { return bytes[rows[i]] * k + labels[rows[i]]; };
-    Index i = 0;
-    for (; i + 4 <= count; i += 4) {
-      ++counts[place(i)];
-      ++counts[size + place(i + 1)];
-      ++counts[2 * size + place(i + 2)];
-      ++counts[3 * size + place(i + 3)];
+  /// The sums of all bins of a column: rows and their whole weights counted side by side in the halves of one word.
+  /// Small tables stand four times and take turns, so that no count waits for the last one where most rows are alike.
+  template <class Code>
+  void fill(double* cells, Index bins, const Code* codes, const std::uint32_t* rows, Index count,
+            const Node& node) const {
+    if (weighted && !whole_) {
+      for (Index i = 0; i < count; ++i) put(cells + static_cast<Index>(codes[rows[i]]) * width(), rows[i], node);
+      return;
     }
-    for (; i < count; ++i) ++counts[place(i)];
+    thread_local std::vector<std::uint64_t> kept;
+    const Index size = bins * k_, apart = size <= 2048 ? size : 0;
+    kept.assign(static_cast<std::size_t>(apart ? 4 * size : size), 0u);
+    std::uint64_t* const counts = kept.data();
+    const auto add = [&](Index i, Index table) {
+      const std::uint32_t row = rows[i];
+      const std::uint64_t w = weighted ? static_cast<std::uint64_t>(t_.weights[row]) << 32 : 0u;
+      counts[table * apart + static_cast<Index>(codes[row]) * k_ + t_.labels[row]] += w + 1;
+    };
+    Index i = 0;
+    for (; i + 4 <= count; i += 4)
+      for (Index table = 0; table < 4; ++table) add(i + table, table);
+    for (; i < count; ++i) add(i, 0);
     for (Index b = 0; b < bins; ++b) {
       double* const cell = cells + b * width();
-      std::uint32_t all = 0;
+      std::uint64_t all = 0;
       for (Index j = 0; j < k_; ++j) {
-        const std::uint32_t* const at = counts + b * k_ + j;
-        const std::uint32_t many = at[0] + at[size] + at[2 * size] + at[3 * size];
-        cell[first + j] = many;
+        const std::uint64_t* const at = counts + b * k_ + j;
+        const std::uint64_t many = apart ? at[0] + at[apart] + at[2 * apart] + at[3 * apart] : at[0];
+        cell[first + j] = static_cast<double>(weighted ? many >> 32 : many);
         all += many;
       }
-      cell[0] = all;
+      cell[0] = static_cast<double>(weighted ? all & 0xffffffffu : all);
+      if constexpr (weighted) cell[1] = static_cast<double>(all >> 32);
     }
   }
 
