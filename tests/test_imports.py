@@ -18,7 +18,18 @@ if TYPE_CHECKING:
 
 # From the ground up: a module may import its own layer and those below it, never one above.
 LAYERS: tuple[tuple[str, ...], ...] = (
-    ("_native", "_core", "_processor", "machine", "vocabulary", "parameters", "certificate", "labels", "matrices"),
+    (
+        "_native",
+        "_core",
+        "_processor",
+        "machine",
+        "vocabulary",
+        "parameters",
+        "certificate",
+        "labels",
+        "matrices",
+        "tables",
+    ),
     ("datasets",),
     ("base",),
     ("losses", "penalties", "kernels", "links", "features", "solvers", "counts"),

@@ -39,6 +39,7 @@ struct LossFacts {
   bool quadratic = false;        // the same curvature everywhere: a quadratic model of the risk is the risk
   bool trainable = true;         // false: evaluation only (zero-one)
   bool calibrated = false;       // classification-calibrated (Bartlett, Jordan, McAuliffe 2006)
+  bool relative = false;         // of several scores, only their differences matter
   double smoothness = infinity;  // sup of the curvature in z; infinity where there is none
   double lipschitz = infinity;   // sup of |slope| in z
   bool has_curvature = false;    // a (generalised) second derivative that Newton's method may use
@@ -98,6 +99,18 @@ class AnyLoss {
       curvature_times(y, s, z, unit.data(), n, column.data());
       for (Index a = b; a < k; ++a, ++pair) {
         for (Index i = 0; i < n; ++i) out[pair * stride + i] = column[static_cast<std::size_t>(i * k + a)];
+      }
+    }
+  }
+  /// out(a, b) += sum_i s_i d^2 value / dz_a dz_b, the lower triangle of a k x k matrix.
+  virtual void curvature_sum(const double* y, const double* s, const double* z, Index n, double* out) const {
+    const Index k = scores();
+    std::vector<double> pairs(static_cast<std::size_t>(n * k * (k + 1) / 2));
+    curvature_pairs(y, s, z, n, pairs.data(), n);
+    const double* from = pairs.data();
+    for (Index b = 0; b < k; ++b) {
+      for (Index a = b; a < k; ++a, from += n) {
+        for (Index i = 0; i < n; ++i) out[a * k + b] += from[i];
       }
     }
   }

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "core/concepts.hpp"
+#include "core/machine/simd.hpp"
 #include "core/matrices/products.hpp"
 
 namespace tutelage {
@@ -64,15 +65,19 @@ class CurvatureSum {
     }
   }
 
+  /// The curvature of all rows for weights c: the lower triangle of h, and the row of the intercept where there is one.
+  void add_all(const double* c, double* h, double* border) const {
+    sandwich(x_, c, shift_, h);
+    if (!intercept_) return;
+    std::vector<double> raw(std::size_t(d_), 0.0);
+    add_transpose_times(x_, c, 1, raw.data());
+    add_border(raw.data(), c, n_, border);
+  }
+
   void add_kept(const double* kept, double* sum) const {
     const auto add_pair = [&](Index p) {
-      const double* c = kept + p * n_;
       double* piece = sum + p * (length() / pairs());
-      sandwich(x_, c, shift_, piece);
-      if (!intercept_) return;
-      std::vector<double> raw(std::size_t(d_), 0.0);
-      add_transpose_times(x_, c, 1, raw.data());
-      add_border(raw.data(), c, n_, piece + d_ * d_);
+      add_all(kept + p * n_, piece, piece + d_ * d_);
     };
     // Many pairs are handed out whole; few share the threads one after the other. The bits are the same.
     if (pairs() >= 8) {
@@ -121,7 +126,7 @@ class CurvatureSum {
     if (form_ == Curvature::diagonal) {
       x_.add_squares(block, c, piece);
       if (shift_ != nullptr) x_.add_transpose_times(block, c, 1, piece + d_);  // else not asked for
-      for (Index i = 0; i < block.count; ++i) piece[2 * d_] += c[i];
+      piece[2 * d_] += simd::sum(c, block.count);
       return;
     }
     x_.add_sandwich(block, c, shift_, piece);
@@ -135,8 +140,7 @@ class CurvatureSum {
     add_border(raw.data(), c, block.count, border);
   }
   void add_border(const double* raw, const double* c, Index count, double* border) const {
-    double all = 0;
-    for (Index i = 0; i < count; ++i) all += c[i];
+    const double all = simd::sum(c, count);
     for (Index j = 0; j < d_; ++j) border[j] += raw[j] - (shift_ == nullptr ? 0.0 : shift_[j] * all);
     border[d_] += all;
   }

@@ -18,26 +18,13 @@
 #include "core/concepts.hpp"
 #include "core/curvature.hpp"
 #include "core/machine/parallel.hpp"
+#include "core/machine/scratch.hpp"
+#include "core/machine/simd.hpp"
+#include "core/machine/vectors.hpp"
 #include "core/matrices/products.hpp"
+#include "core/sample.hpp"
 
 namespace tutelage {
-
-using Vector = std::vector<double>;
-
-inline double dot(const Vector& a, const Vector& b) {
-  double sum = 0;
-#pragma omp simd reduction(+ : sum)
-  for (std::size_t i = 0; i < a.size(); ++i) sum += a[i] * b[i];
-  return sum;
-}
-inline double norm(const Vector& a) { return std::sqrt(dot(a, a)); }
-
-/// The data of a fit, none of it owned.
-struct Sample {
-  const Rows* x = nullptr;
-  const double* y = nullptr;        // rows x loss.targets()
-  const double* weights = nullptr;  // s, or nullptr when every weight is one
-};
 
 class Risk {
  public:
@@ -52,6 +39,7 @@ class Risk {
     total_ = 0;
     if (sample.weights == nullptr) total_ = double(n_);
     for (Index i = 0; sample.weights != nullptr && i < n_; ++i) total_ += sample.weights[i];
+    own_total_ = total_;
     if (intercept && !sample.x->sparse() && n_ > 0) find_shift();
     // Many scores on many columns: the sums of the parts would be larger than X, a copy by columns is not.
     if (k_ >= 3 && sample.x->sparse() && 16 * k_ * d_ > sample.x->stored()) columns_ = sample.x->by_columns();
@@ -62,6 +50,11 @@ class Risk {
       : Risk(sample, loss, penalty, intercept) {
     shift_ = std::move(shift);
   }
+
+  /// Of a sample: divide by the weight of all rows, so that the penalty weighs what it weighs against as many of all.
+  void divide_as(const Risk& whole) { total_ = whole.total_; }
+  /// Of a sample: divide by its part of what the other divides by, so that both are alike.
+  void scale_as(const Risk& other) { total_ = own_total_ * (other.total_ / other.own_total_); }
 
   Index rows() const { return n_; }
   Index columns() const { return d_; }
@@ -123,7 +116,7 @@ class Risk {
     }
     if (by_columns) slopes.resize(std::size_t(n_ * k_));
     parallel_for(parts.count, [&](Index part) {
-      Workspace work(block_rows() * k_);
+      const Workspace work(whole ? 0 : block_rows() * k_, form != Curvature::none);
       double* sum = sums + part * width;
       std::fill_n(sum, width, 0.0);
       double* curved = sum + (gradient && !by_columns ? size : 0);
@@ -131,10 +124,10 @@ class Risk {
         const Block block = block_at(b);
         const double* y = sample_.y + block.first * loss_.targets();
         const double* s = sample_.weights == nullptr ? nullptr : sample_.weights + block.first;
-        double* own = kept_scores == nullptr ? work.z.data() : kept_scores + block.first * k_;
+        double* own = kept_scores == nullptr ? work.z : kept_scores + block.first * k_;
         const double* z = own;
-        double* slope = by_columns ? slopes.data() + block.first * k_ : work.slope.data();
-        double* diagonal = form == Curvature::none ? nullptr : work.curvature.data();
+        double* slope = by_columns ? slopes.data() + block.first * k_ : work.slope;
+        double* diagonal = work.curvature;
         if (whole) {
           z = scores.data() + block.first * k_;
           slope = slopes.data() + block.first * k_;
@@ -172,46 +165,44 @@ class Risk {
     }
   }
 
-  /// What the loss says at scores that are known: its sum (not divided by S), the product sum_i slope_i . z_i, and the
-  /// gradient of the mean loss. `slopes` (rows x scores) may be where to keep the slopes.
-  struct AtScores {
-    double loss = 0, product = 0;
-  };
-  AtScores evaluate_at(const double* scores, Vector& gradient, Vector& slopes) const {
-    slopes.resize(std::size_t(n_ * k_));
-    const Index blocks = loss_.whole() ? 1 : (n_ + block_rows() - 1) / block_rows();
-    Vector losses(std::size_t(std::max<Index>(blocks, 1)), 0.0), products(losses);
-    parallel_for(blocks, [&](Index b) {
-      const Block block = loss_.whole() ? Block{0, n_} : block_at(b);
-      const double* z = scores + block.first * k_;
-      double* slope = slopes.data() + block.first * k_;
-      losses[std::size_t(b)] = loss_.evaluate(sample_.y + block.first * loss_.targets(), weights_from(block.first), z,
-                                              block.count, slope, nullptr);
-      double product = 0;
-#pragma omp simd reduction(+ : product)
-      for (Index i = 0; i < block.count * k_; ++i) product += slope[i] * z[i];
-      products[std::size_t(b)] = product;
+  /// What the loss says at scores that are known, and the gradient of the mean loss: one reading of X.
+  AtScores evaluate_at(const double* scores, Vector& gradient) const {
+    if (loss_.whole() || columns_ != nullptr) {
+      Vector slopes;
+      AtScores said = slopes_at(scores, slopes);
+      transpose_times(slopes.data(), gradient);
+      return said;
+    }
+    const Index width = size();
+    const Parts parts = divide(width);
+    double* const sums = room(parts.count * width);
+    std::vector<AtScores> said(std::size_t(parts.count), AtScores{0, 0, Vector(std::size_t(k_), 0.0)});
+    parallel_for(parts.count, [&](Index part) {
+      const Workspace work(block_rows() * k_, false);
+      std::fill_n(sums + part * width, width, 0.0);
+      for (Index b = parts.begin(part); b < parts.begin(part + 1); ++b) {
+        const Block block = block_at(b);
+        ask(block, scores, work.slope, said[std::size_t(part)]);
+        add_gradient(block, work.slope, sums + part * width);
+      }
     });
-    transpose_times(slopes.data(), gradient);
-    return {in_order(losses), in_order(products)};
+    passes_ += 1;
+    fold(sums, parts.count, width);
+    gradient.resize(std::size_t(width));
+    centre_gradient(sums, gradient);
+    return together(said);
   }
 
-  /// The sum of the losses (not divided by S) at the scores z + t along.
-  double loss_along(const double* z, const double* along, double t) const {
+  /// The same without a gradient, for the slopes themselves: rows x scores.
+  AtScores slopes_at(const double* scores, Vector& slopes) const {
+    slopes.resize(std::size_t(n_ * k_));
     const Index blocks = loss_.whole() ? 1 : (n_ + block_rows() - 1) / block_rows();
-    Vector losses(std::size_t(std::max<Index>(blocks, 1)), 0.0);
+    std::vector<AtScores> said(std::size_t(std::max<Index>(blocks, 1)), AtScores{0, 0, Vector(std::size_t(k_), 0.0)});
     parallel_for(blocks, [&](Index b) {
       const Block block = loss_.whole() ? Block{0, n_} : block_at(b);
-      Vector moved(std::size_t(block.count * k_)), slopes(loss_.whole() ? moved.size() : 0);
-      for (Index i = 0; i < block.count * k_; ++i) {
-        const Index at = block.first * k_ + i;
-        moved[std::size_t(i)] = z[at] + t * along[at];
-      }
-      losses[std::size_t(b)] =
-          loss_.evaluate(sample_.y + block.first * loss_.targets(), weights_from(block.first), moved.data(),
-                         block.count, loss_.whole() ? slopes.data() : nullptr, nullptr);
+      ask(block, scores, slopes.data() + block.first * k_, said[std::size_t(b)]);
     });
-    return in_order(losses);
+    return together(said);
   }
 
   double value(const Vector& point) const {
@@ -266,14 +257,14 @@ class Risk {
     const Vector origin = shifted_intercepts(v);
     const double* w = turned(v);
     parallel_for(parts.count, [&](Index part) {
-      Workspace work(block_rows() * k_);
+      const Workspace work(block_rows() * k_, false);
       std::fill_n(sums + part * width, width, 0.0);
       for (Index b = parts.begin(part); b < parts.begin(part + 1); ++b) {
         const Block block = block_at(b);
-        block_scores(block, w, origin.data(), work.z.data());
-        double* slope = columns_ != nullptr ? slopes.data() + block.first * k_ : work.slope.data();
+        block_scores(block, w, origin.data(), work.z);
+        double* slope = columns_ != nullptr ? slopes.data() + block.first * k_ : work.slope;
         loss_.curvature_times(sample_.y + block.first * loss_.targets(), weights_from(block.first),
-                              z + block.first * k_, work.z.data(), block.count, slope);
+                              z + block.first * k_, work.z, block.count, slope);
         if (columns_ == nullptr) add_gradient(block, slope, sums + part * width);
       }
     });
@@ -289,10 +280,17 @@ class Risk {
   }
 
  private:
+  /// Memory of a thread for the scores, slopes and curvatures of a block: kept, since fresh pages cost as much as what
+  /// is written to them. Its contents are whatever they were.
   struct Workspace {
-    explicit Workspace(Index length)
-        : z(std::size_t(length)), slope(std::size_t(length)), curvature(std::size_t(length)) {}
-    Vector z, slope, curvature;
+    struct Scores;
+    struct Slopes;
+    struct Curvatures;
+    Workspace(Index length, bool curved)
+        : z(scratch<Scores>(length)),
+          slope(scratch<Slopes>(length)),
+          curvature(curved ? scratch<Curvatures>(length) : nullptr) {}
+    double *z, *slope, *curvature;
   };
   struct Parts {
     Index count = 1;
@@ -300,10 +298,26 @@ class Risk {
     Index begin(Index part) const { return part * blocks / count; }
   };
 
-  Index block_rows() const { return std::max<Index>(1, sample_.x->block_rows()); }
+  /// Rows that stay in cache between two uses of them, and so do their scores: the more of these, the fewer rows.
+  Index block_rows() const {
+    const Index fitting = std::max<Index>(1, sample_.x->block_rows());
+    return sample_.x->sparse() ? fitting : std::min(fitting, std::max<Index>(64, 16384 / k_ / 8 * 8));
+  }
   Block block_at(Index b) const {
     const Index first = b * block_rows();
     return {first, std::min(block_rows(), n_ - first)};
+  }
+
+  /// Asks the loss for the slopes of a block at known scores, and adds what else it says.
+  void ask(Block block, const double* scores, double* slope, AtScores& said) const {
+    const double* z = scores + block.first * k_;
+    said.loss += loss_.evaluate(sample_.y + block.first * loss_.targets(), weights_from(block.first), z, block.count,
+                                slope, nullptr);
+    double product = 0;
+#pragma omp simd reduction(+ : product)
+    for (Index i = 0; i < block.count * k_; ++i) product += slope[i] * z[i];
+    said.product += product;
+    simd::add_column_sizes(slope, block.count, k_, said.sizes.data());
   }
 
   /// Parts depend on the shape alone: enough of them for many threads, few enough that the sums of the parts stay
@@ -315,7 +329,7 @@ class Risk {
     const double by_work = work / 30000;
     // Sums of a sparse matrix can be as long as the matrix: what is added up must stay small beside what was read.
     const double budget =
-        sample_.x->sparse() ? 0.5 * double(sample_.x->stored()) + 4e4 : 0.25 * double(sample_.x->stored()) + 4e6;
+        sample_.x->sparse() ? 0.25 * double(sample_.x->stored()) + 4e4 : 0.25 * double(sample_.x->stored()) + 4e6;
     const double by_memory = std::max(budget / double(width + 1), sample_.x->sparse() ? 4.0 : 0.0);
     // Sixteen parts keep as many threads busy; more are worth their memory only while their sums are small.
     const double most = std::clamp(5e5 / double(width + 1), 16.0, 64.0);
@@ -375,6 +389,11 @@ class Risk {
       sample_.x->times(block, w, k_, z);
     }
     if (!intercept_) return;
+    if (k_ == 1) {
+      const double b = *origin;
+      for (Index i = 0; i < block.count; ++i) z[i] += b;
+      return;
+    }
     for (Index i = 0; i < block.count; ++i) {
       for (Index c = 0; c < k_; ++c) z[i * k_ + c] += origin[c];
     }
@@ -383,9 +402,7 @@ class Risk {
   void add_gradient(Block block, const double* slope, double* sum) const {
     sample_.x->add_transpose_times(block, slope, k_, sum);
     if (!intercept_) return;
-    for (Index i = 0; i < block.count; ++i) {
-      for (Index c = 0; c < k_; ++c) sum[k_ * d_ + c] += slope[i * k_ + c];
-    }
+    simd::add_column_sums(slope, block.count, k_, sum + k_ * d_);
   }
 
   /// From sums over raw rows to the gradient in centred coordinates, divided by S.
@@ -446,9 +463,7 @@ class Risk {
     columns_->transpose_times(slopes, k_, raw);
     if (!intercept_) return;
     std::fill_n(raw + k_ * d_, k_, 0.0);
-    for (Index i = 0; i < n_; ++i) {
-      for (Index c = 0; c < k_; ++c) raw[k_ * d_ + c] += slopes[i * k_ + c];
-    }
+    simd::add_column_sums(slopes, n_, k_, raw + k_ * d_);
   }
 
   Sample sample_;
@@ -456,7 +471,7 @@ class Risk {
   const AnyPenalty& penalty_;
   bool intercept_;
   Index n_, d_, k_;
-  double total_ = 0;
+  double own_total_ = 0, total_ = 0;  // the sum of the weights, and what sums are divided by
   Vector shift_;
   std::unique_ptr<ColumnSums> columns_;
   mutable Vector turned_;

@@ -58,7 +58,7 @@ class Reason(Enum):
     ROUNDS = "The limit on the number of rounds was reached before the tolerance."
     TIME = "The time limit was reached before the tolerance."
     INTERRUPTED = "The fit was interrupted before the tolerance was reached."
-    SEPARABLE = "The classes can be separated perfectly, so without a penalty the optimum lies at infinity."
+    SEPARABLE = "The classes can be separated perfectly, and no penalty that counts keeps the optimum from infinity."
     UNBOUNDED = "The objective has no lower bound."
     DIVERGED = "The iterates left the range of floating-point numbers."
 
@@ -82,7 +82,7 @@ _ADVICE = {
     Reason.ROUNDS: "Increase max_iter, increase tol, or standardise the features.",
     Reason.TIME: "Increase time_limit or tol.",
     Reason.INTERRUPTED: "Fit again to finish.",
-    Reason.SEPARABLE: "Add a penalty.",
+    Reason.SEPARABLE: "Add a penalty, or a stronger one.",
     Reason.UNBOUNDED: "Add a penalty, or check the loss.",
     Reason.DIVERGED: "Standardise the features, or decrease the step size.",
 }

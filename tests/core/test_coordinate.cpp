@@ -1,5 +1,7 @@
 // Coordinate descent on problems with known answers, in each layout it reads, under the sanitizers.
+#include <algorithm>
 #include <cmath>
+#include <cstdint>
 #include <memory>
 #include <vector>
 
@@ -109,4 +111,46 @@ TEST("penalties that are not convex end where no coefficient can gain alone") {
     CHECK(certificate.measure == Measure::stationarity);
     CHECK(certificate.gap <= 1e-8);
   });
+}
+
+TEST("the Gram matrix of sparse columns, frequent and rare, in any order of rows, is that of the dense ones") {
+  constexpr Index n = 700, d = 90, known = 37;  // more than two stretches of rows; grown from `known` columns
+  Vector dense(static_cast<std::size_t>(n * d), 0.0), values;
+  std::vector<int> rows, starts{0};
+  std::uint32_t state = 12345;
+  const auto draw = [&] { return static_cast<double>((state = state * 1664525u + 1013904223u) >> 8) / (1 << 24); };
+  for (Index j = 0; j < d; ++j) {
+    const double density = j % 3 == 0 ? 0.5 : 0.04;
+    for (Index t = 0; t < n; ++t) {
+      const Index i = j % 2 == 0 ? t : n - 1 - t;
+      if (draw() > density) continue;
+      const double value = 2 * draw() - 1;
+      dense[static_cast<std::size_t>(j * n + i)] = value;
+      rows.push_back(static_cast<int>(i));
+      values.push_back(value);
+    }
+    starts.push_back(static_cast<int>(rows.size()));
+  }
+  const DenseColumns<double> full(dense.data(), n, d, n);
+  const SparseColumns<double, int> stored(values.data(), rows.data(), starts.data(), n, d);
+  const auto one = column_products(full), other = column_products(stored);
+  Vector c(n), shift(d);
+  double total = 0;
+  for (double& weight : c) total += weight = draw();
+  std::vector<Index> js;
+  for (Index j = d - 1; j >= 0; --j) js.push_back(j);
+  one->sums(js.data(), d, c.data(), shift.data());
+  std::reverse(shift.begin(), shift.end());
+  for (double& mean : shift) mean /= total;
+  const Index m = static_cast<Index>(js.size());
+  for (const bool centred : {false, true}) {
+    Vector a(static_cast<std::size_t>(m * m)), b(a);
+    const double* by = centred ? shift.data() : nullptr;
+    one->gram(js.data(), 0, m, c.data(), by, a.data(), m);
+    other->gram(js.data(), 0, known, c.data(), by, b.data(), m);
+    other->gram(js.data(), known, m, c.data(), by, b.data(), m);
+    double furthest = 0;
+    for (std::size_t e = 0; e < a.size(); ++e) furthest = std::max(furthest, std::abs(a[e] - b[e]));
+    CHECK(furthest < 1e-9);
+  }
 }

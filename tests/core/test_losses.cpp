@@ -77,6 +77,25 @@ std::string disagreement(const AnyLoss& loss, Index n) {
       for (std::size_t i = 0; i < alone.size(); ++i)
         if (!close(alone[i], curvature[i] * rows.u[i])) return "curvature_times";
     }
+    if (k > 1) {
+      for (Index i = 0; i < n; ++i) {
+        Vector row(rows.u.begin() + i * k, rows.u.begin() + (i + 1) * k), times(row);
+        loss.curvature_times(y + i * t, nullptr, z + i * k, row.data(), 1, times.data());
+        for (Index c = 0; c < k; ++c)
+          if (!close(alone[std::size_t(i * k + c)], (s ? s[i] : 1) * times[std::size_t(c)])) return "curvature_times";
+      }
+      Vector pairs(std::size_t(n * k * (k + 1) / 2)), all(std::size_t(k * k), 0.0);
+      loss.curvature_pairs(y, s, z, n, pairs.data(), n);
+      loss.curvature_sum(y, s, z, n, all.data());
+      const double* pair = pairs.data();
+      for (Index b = 0; b < k; ++b) {
+        for (Index a = b; a < k; ++a, pair += n) {
+          double total = 0;
+          for (Index i = 0; i < n; ++i) total += pair[i];
+          if (!close(all[std::size_t(a * k + b)], total)) return "curvature_sum";
+        }
+      }
+    }
     if (!s && !close(value, loss.evaluate(y, ones.data(), z, n, nullptr, nullptr))) return "weights of one";
   }
   return "";

@@ -79,7 +79,7 @@ Fit by_lbfgs(const Risk& risk, const Stopping& stopping) {
   return QuasiNewtonSolver(risk, plan_of(Curvature::diagonal), stopping).run(Vector(std::size_t(risk.size())), "lbfgs");
 }
 Fit by_truncated_newton(const Risk& risk, const Stopping& stopping) {
-  return TruncatedNewton(risk, Curvature::diagonal, 0, stopping).run(Vector(std::size_t(risk.size())));
+  return TruncatedNewton(risk, TruncatedPlan(), stopping).run(Vector(std::size_t(risk.size())));
 }
 Fit by_proximal_gradient(const Risk& risk, const Stopping& stopping) {
   return ProximalGradient(risk, stopping).run(Vector(std::size_t(risk.size())));
@@ -180,4 +180,42 @@ TEST("several scores, groups without a price, and classes that a line separates"
     const Risk held({&data.dense, data.labels.data(), nullptr}, *logistic, weak, true);
     CHECK(solve(held, to(1e-6)).certificate.reason == Reason::converged);
   }
+}
+
+TEST("truncated Newton on several classes ends at the same point whatever its preconditioner and its start") {
+  const Index n = 9000, d = 4, k = 3;
+  const Vector x = numbers(n * d, 5), noise = numbers(n * k, 6), weights = numbers(n, 7);
+  Vector y, s;
+  for (Index i = 0; i < n; ++i) {
+    const double* row = x.data() + i * d;
+    const double z[] = {row[0] + row[1], row[2] - row[0], 0.5};
+    Index best = 0;
+    for (Index c = 1; c < k; ++c) {
+      if (z[c] + noise[std::size_t(i * k + c)] > z[best] + noise[std::size_t(i * k + best)]) best = c;
+    }
+    y.push_back(double(best));
+    s.push_back(1 + weights[std::size_t(i)]);
+  }
+  const DenseRows<double> rows(x.data(), n, d, d);
+  const DenseColumns<double> columns(x.data(), 10, 600, 10);  // wide enough for factors that are kept as floats
+  const std::shared_ptr<AnyLoss> loss = make_loss("multinomial", k);
+  const Separable<L2> penalty(L2{1e-3});
+  const Risk risk({&rows, y.data(), s.data()}, *loss, penalty, true);
+  const Fit newton = by_newton(risk, to(1e-13));
+  for (const Curvature form : {Curvature::diagonal, Curvature::blocks}) {
+    for (const double price : {1.0, 6.0}) {
+      for (const Index start : {0, 1000}) {
+        const TruncatedPlan plan{form, 200, price, start};
+        const Fit fit = TruncatedNewton(risk, plan, to(1e-10)).run(Vector(std::size_t(risk.size())));
+        CHECK(fit.certificate.reason == Reason::converged);
+        CHECK(true_certificate(fit.certificate, newton.certificate.primal));
+        CHECK(near(fit.point, newton.point, 1e-4));
+      }
+    }
+  }
+  const Vector labels(y.begin(), y.begin() + 10);
+  const Risk wide({&columns, labels.data(), nullptr}, *loss, penalty, false);
+  const TruncatedPlan plan{Curvature::blocks, 0, 2.9, 0};
+  const Fit fit = TruncatedNewton(wide, plan, to(1e-6)).run(Vector(std::size_t(wide.size())));
+  CHECK(fit.certificate.reason == Reason::converged);
 }

@@ -357,7 +357,7 @@ def test_one_class(name: str) -> None:
 def test_separable_classes_without_a_penalty_say_so() -> None:
     X, y = np.array([[-2.0], [-1.0], [1.0], [2.0]]), [0, 0, 1, 1]
     for model in (LogisticRegression(C=np.inf), LogisticRegression(C=np.inf, fit_intercept=False)):
-        with pytest.warns(ConvergenceWarning, match=r"separated perfectly.*Add a penalty"):
+        with pytest.warns(ConvergenceWarning, match=r"separated perfectly.*Add a penalty, or a stronger one"):
             model.fit(X, y)
         assert model.score(X, y) == 1.0
         assert np.isfinite(model.coef_).all()

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
+import polars as pl
 import pytest
 from scipy import stats
 from scipy.special import expit
@@ -209,3 +210,64 @@ def test_bits_do_not_depend_on_threads(thread_count: int) -> None:
 def test_bad_input_gets_a_sentence(words: dict[str, Any], sentence: str) -> None:
     with pytest.raises(ValueError, match=sentence):
         tutelage.NaiveBayes(**words).fit(*table())
+
+
+def polars_frame(table: Array) -> Any:
+    columns = {"colour": table[:, 0].tolist(), "size": table[:, 1].tolist()}
+    return pl.DataFrame(columns)
+
+
+def pandas_frame(table: Array) -> Any:
+    columns = {"colour": table[:, 0].tolist(), "size": table[:, 1].tolist()}
+    return pd.DataFrame(columns)
+
+
+def labelled(n: int = 60) -> tuple[Array, Array, Array]:
+    """A table with a column of labels, the same with codes in their place, and classes."""
+    random = np.random.default_rng(3)
+    codes = random.integers(0, 3, n)
+    number, y = random.normal(size=n) + codes, (codes + random.integers(0, 2, n)) % 3
+    table = np.column_stack([np.array(["blue", "green", "red"], dtype=object)[codes], number.astype(object)])
+    table[::7, 0] = None
+    table[3::11, 1] = None
+    plain = np.column_stack([np.where(np.arange(n) % 7 == 0, np.nan, codes), number])
+    plain[3::11, 1] = np.nan
+    return table, plain, y
+
+
+@pytest.mark.parametrize("make", [np.asarray, polars_frame, pandas_frame])
+def test_labels_say_what_their_codes_say(make: Any) -> None:
+    table, plain, y = labelled()
+    with_labels = tutelage.NaiveBayes().fit(make(table), y)
+    with_codes = tutelage.NaiveBayes({0: "categorical"}).fit(plain, y)
+    np.testing.assert_allclose(with_labels.predict_proba(make(table)), with_codes.predict_proba(plain), rtol=1e-12)
+    if make is not np.asarray:
+        assert list(with_labels.feature_names_in_) == ["colour", "size"]
+
+
+def test_labels_met_later_are_learned_and_forgotten() -> None:
+    table, _, y = labelled()
+    first = table[:, 0] != "red"
+    model = tutelage.NaiveBayes({1: "gaussian"}).fit(table[first], y[first])
+    model.partial_fit(table[~first], y[~first])
+    whole = tutelage.NaiveBayes({1: "gaussian"}).fit(table, y)
+    np.testing.assert_allclose(model.predict_proba(table), whole.predict_proba(table), rtol=1e-9)
+    # A label that nobody has met says nothing.
+    strange = np.array([["mauve", 0.5], [None, 0.5]], dtype=object)
+    np.testing.assert_array_equal(*whole.predict_proba(strange))
+
+
+def test_rows_drawn_have_labels() -> None:
+    table, _, y = labelled()
+    rows, _ = tutelage.NaiveBayes().fit(table, y).sample(200, random_state=0)
+    assert set(rows[:, 0]) == {"blue", "green", "red"}
+    assert all(isinstance(value, float) for value in rows[:, 1])
+
+
+def test_labels_must_be_labels() -> None:
+    table, _, y = labelled()
+    with pytest.raises(ValueError, match=r"families.*'categorical' or 'auto' for column 0, which holds labels"):
+        tutelage.NaiveBayes({0: "gaussian"}).fit(table, y)
+    table[5, 0] = {"a": 1}
+    with pytest.raises(TypeError, match=r"Column 0 of X has \{'a': 1\} in it, which is no label"):
+        tutelage.NaiveBayes().fit(table, y)

@@ -196,6 +196,20 @@ def test_time_is_kept() -> None:
     assert solution.reason is Reason.TIME
 
 
+@pytest.mark.parametrize("loss", [losses.Squared(), losses.Logistic(), losses.SquaredHinge()], ids=type)
+def test_time_is_kept_inside_a_working_set(loss: Loss) -> None:
+    """Nearly dependent columns and next to no penalty: what is inside a round would take minutes."""
+    random = np.random.default_rng(7)
+    common = random.normal(size=(3000, 5)) @ random.normal(size=(5, 1500))
+    X, y = common + 1e-3 * random.normal(size=(3000, 1500)), random.choice([-1.0, 1.0], 3000)
+    risk = Risk(loss, penalties.L1(1e-8))
+    begun = time.monotonic()
+    solution = minimise(risk, X, y, solver="coordinate_descent", tol=1e-13, time_limit=0.2)
+    assert time.monotonic() - begun < 5
+    assert solution.reason is Reason.TIME
+    assert solution.certificate.dual <= solution.value <= float(np.mean(loss.value(y, np.zeros(3000)))) + 1e-12
+
+
 INTERRUPTED = """
 import numpy as np, sys
 from tutelage import losses, penalties

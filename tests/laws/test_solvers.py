@@ -75,6 +75,19 @@ def value_of(risk: Risk, X: Any, y: np.ndarray, solution: Solution, weight: np.n
 # ---- one optimum ----
 
 
+@pytest.mark.parametrize("intercept", [False, True])
+@pytest.mark.parametrize("layout", [np.asfortranarray, np.ascontiguousarray, sparse.csc_array], ids=["F", "C", "csc"])
+def test_columns_with_a_common_factor_need_few_readings(layout: Any, intercept: bool) -> None:
+    """Sweeps that each meet small violations add up to a large one: a solver that trusts them reads X without end."""
+    random = np.random.default_rng(3)
+    X = random.normal(size=(1500, 150)) + 0.8 * random.normal(size=(1500, 1))
+    y = np.where(random.random(1500) < 1 / (1 + np.exp(-X @ random.normal(size=150) / 12)), 1.0, -1.0)
+    risk = Risk(losses.Logistic(), penalties.L1(1e-3), fit_intercept=intercept)
+    proof = minimise(risk, layout(X), y, solver="coordinate_descent", tol=1e-9).certificate
+    assert proof.reason is Reason.CONVERGED
+    assert proof.passes < 60
+
+
 def test_the_penalties_here_are_all_there_are() -> None:
     assert {type(penalty) for penalty in MILD} == set(PENALTIES)
 

@@ -148,6 +148,10 @@ class ErasedScores final : public AnyLoss {
   void curvature_times(const double* y, const double* s, const double* z, const double* u, Index n,
                        double* out) const override {
     const Index k = loss_.k, t = loss_.targets();
+    if constexpr (requires { loss_.products(y, s, z, u, n, out); }) {
+      loss_.products(y, s, z, u, n, out);
+      return;
+    }
     for (Index i = 0; i < n; ++i) {
       if constexpr (SmoothScoresLoss<L>) {
         loss_.curvature_times(y + i * t, z + i * k, u + i * k, out + i * k);
@@ -155,6 +159,14 @@ class ErasedScores final : public AnyLoss {
       } else {
         scale(0, out + i * k);
       }
+    }
+  }
+
+  void curvature_sum(const double* y, const double* s, const double* z, Index n, double* out) const override {
+    if constexpr (requires { loss_.curvature_sum(s, z, n, out); }) {
+      loss_.curvature_sum(s, z, n, out);
+    } else {
+      AnyLoss::curvature_sum(y, s, z, n, out);
     }
   }
 

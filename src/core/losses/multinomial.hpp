@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "core/losses/scores.hpp"
+#include "core/machine/turn.hpp"
 
 namespace tutelage {
 
@@ -18,6 +19,7 @@ struct Multinomial {
             .formula = "log(sum_c exp(z_c)) - z_y",
             .targets = Targets::category,
             .calibrated = true,
+            .relative = true,
             .smoothness = 0.5,
             .lipschitz = 0x1.6a09e667f3bcdp0,
             .has_curvature = true,
@@ -93,11 +95,53 @@ struct Multinomial {
     double sum = 0;
     for (Index first = 0; first < n; first += tile_rows) {
       const Index count = std::min(tile_rows, n - first);
-      sum += tile<weighted, with_slope, with_curvature>(y + first, s + (weighted ? first : 0), z + first * k, count,
-                                                        slope + (with_slope ? first * k : 0),
-                                                        curvature + (with_curvature ? first * k : 0));
+      sum += tile_of_rows<weighted, with_slope, with_curvature>(y + first, s + (weighted ? first : 0), z + first * k,
+                                                                count, slope + (with_slope ? first * k : 0),
+                                                                curvature + (with_curvature ? first * k : 0));
     }
     return sum;
+  }
+
+  /// curvature_times for many rows.
+  void products(const double* y, const double* s, const double* z, const double* u, Index n, double* out) const {
+    if (k <= widest_tile) {
+      for (Index i = 0; i < n; i += tile_rows) {
+        const double* weights = s == nullptr ? nullptr : s + i;
+        tile_of_products(weights, z + i * k, u + i * k, std::min(tile_rows, n - i), out + i * k);
+      }
+      return;
+    }
+    for (Index i = 0; i < n; ++i) {
+      curvature_times(y + i, z + i * k, u + i * k, out + i * k);
+      for (Index c = i * k; s != nullptr && c < (i + 1) * k; ++c) out[c] *= s[i];
+    }
+  }
+
+  /// out(a, b) += sum_i s_i (p_a [a == b] - p_a p_b), the lower triangle of a k x k matrix.
+  void curvature_sum(const double* s, const double* z, Index n, double* out) const {
+    std::vector<double> turned(std::size_t(k * tile_rows)), weighted(turned), row(static_cast<std::size_t>(k));
+    for (Index first = 0; first < n; first += tile_rows) {
+      const Index count = std::min(tile_rows, n - first);
+      for (Index r = 0; r < count; ++r) {
+        probabilities(z + (first + r) * k, row.data());
+        const double weight = s == nullptr ? 1.0 : s[first + r];
+        for (Index c = 0; c < k; ++c) {
+          turned[std::size_t(c * tile_rows + r)] = row[std::size_t(c)];
+          weighted[std::size_t(c * tile_rows + r)] = weight == 0 ? 0.0 : weight * row[std::size_t(c)];
+        }
+      }
+      for (Index a = 0; a < k; ++a) {
+        const double* pa = weighted.data() + a * tile_rows;
+        for (Index b = 0; b <= a; ++b) {
+          const double* pb = turned.data() + b * tile_rows;
+          const double own = a == b ? 1.0 : 0.0;
+          double sum = 0;
+#pragma omp simd reduction(+ : sum)
+          for (Index r = 0; r < count; ++r) sum += pa[r] * (own - pb[r]);
+          out[a * k + b] += sum;
+        }
+      }
+    }
   }
 
  private:
@@ -155,72 +199,99 @@ struct Multinomial {
     return sum;
   }
 
-  /// Probabilities, in slope or else in curvature, become slopes and curvatures.
-  template <bool weighted, bool with_slope, bool with_curvature>
-  void finish(const double* y, const double* s, Index count, double* slope, double* curvature) const {
-    const double* const p = with_slope ? slope : curvature;
-    if constexpr (with_curvature) {
+  /// Up to tile_rows rows side by side: scores are turned, so that row r of the tile is lane r of every loop.
+  struct Tile {
+    alignas(64) std::array<double, std::size_t(tile_rows* widest_tile)> p;  // class c of row r at c * tile_rows + r
+    alignas(64) std::array<double, std::size_t(tile_rows)> top, total;
+    double* of(Index c) { return p.data() + c * tile_rows; }
+  };
+
+  /// exp(z - top), the largest score and the sum of the exponentials of each row.
+  void exponentials(const double* z, Index count, Tile& tile) const {
+    double* const t = tile.top.data();
+    double* const q = tile.total.data();
+    simd::turn<false>(z, k, count, k, tile.of(0), tile_rows);
+    std::copy_n(tile.of(0), count, t);
+    for (Index c = 1; c < k; ++c) {
+      const double* e = tile.of(c);
 #pragma omp simd
-      for (Index i = 0; i < count * k; ++i) curvature[i] = p[i] * (1 - p[i]);
+      for (Index r = 0; r < count; ++r) t[r] = e[r] > t[r] ? e[r] : t[r];
     }
-    for (Index r = 0; r < count; ++r) {
-      if constexpr (with_slope) slope[r * k + Index(y[r])] -= 1;
-      if constexpr (weighted) {
-        for (Index c = r * k; c < (r + 1) * k; ++c) {
-          if constexpr (with_slope) slope[c] *= s[r];
-          if constexpr (with_curvature) curvature[c] *= s[r];
-        }
+    std::fill_n(q, count, 0.0);
+    for (Index c = 0; c < k; ++c) {
+      double* e = tile.of(c);
+#pragma omp simd
+      for (Index r = 0; r < count; ++r) {
+        e[r] = numerics::exp_of_negative(e[r] - t[r]);
+        q[r] += e[r];
       }
     }
   }
 
-  /// Up to tile_rows rows side by side: scores are transposed, so that row r of the tile is lane r of every loop.
   template <bool weighted, bool with_slope, bool with_curvature>
-  double tile(const double* y, const double* s, const double* z, Index count, double* slope, double* curvature) const {
-    alignas(64) std::array<double, std::size_t(tile_rows * widest_tile)> e;
-    alignas(64) std::array<double, std::size_t(tile_rows)> top, total, own;
+  double tile_of_rows(const double* y, const double* s, const double* z, Index count, double* slope,
+                      double* curvature) const {
+    Tile tile;
+    exponentials(z, count, tile);
+    alignas(64) std::array<double, std::size_t(tile_rows)> own;
     for (Index r = 0; r < count; ++r) own[std::size_t(r)] = z[r * k + Index(y[r])];
-    for (Index c = 0; c < k; ++c) {
-      double* ec = e.data() + c * tile_rows;
-#pragma omp simd
-      for (Index r = 0; r < count; ++r) ec[r] = z[r * k + c];
-    }
-    double* const t = top.data();
-    double* const q = total.data();
-    for (Index r = 0; r < count; ++r) t[r] = e[std::size_t(r)];
-    for (Index c = 1; c < k; ++c) {
-      const double* ec = e.data() + c * tile_rows;
-#pragma omp simd
-      for (Index r = 0; r < count; ++r) t[r] = ec[r] > t[r] ? ec[r] : t[r];
-    }
-    for (Index r = 0; r < count; ++r) q[r] = 0;
-    for (Index c = 0; c < k; ++c) {
-      double* ec = e.data() + c * tile_rows;
-#pragma omp simd
-      for (Index r = 0; r < count; ++r) {
-        ec[r] = numerics::exp_of_negative(ec[r] - t[r]);
-        q[r] += ec[r];
-      }
-    }
     double sum = 0;
+    const double* const t = tile.top.data();
     const double* const o = own.data();
+    double* const q = tile.total.data();
 #pragma omp simd reduction(+ : sum)
     for (Index r = 0; r < count; ++r) {
       const double value = numerics::log(q[r]) + (t[r] - o[r]);
       sum += weighted ? (s[r] == 0 ? 0.0 : s[r] * value) : value;
       q[r] = 1 / q[r];
     }
-    if constexpr (with_slope || with_curvature) {
-      // Back to rows, once; what remains runs along the rows.
-      double* const p = with_slope ? slope : curvature;
+    if constexpr (with_curvature) {
+      Tile bent;
       for (Index c = 0; c < k; ++c) {
-        const double* ec = e.data() + c * tile_rows;
+        const double* e = tile.of(c);
+        double* h = bent.of(c);
 #pragma omp simd
-        for (Index r = 0; r < count; ++r) p[r * k + c] = ec[r] * q[r];
+        for (Index r = 0; r < count; ++r) h[r] = (weighted ? s[r] : 1.0) * (e[r] * q[r] * (1 - e[r] * q[r]));
       }
-      finish<weighted, with_slope, with_curvature>(y, s, count, slope, curvature);
+      simd::turn<false>(bent.of(0), tile_rows, k, count, curvature, k);
+    }
+    if constexpr (with_slope) {
+      for (Index c = 0; c < k; ++c) {
+        double* e = tile.of(c);
+#pragma omp simd
+        for (Index r = 0; r < count; ++r) e[r] *= (weighted ? s[r] : 1.0) * q[r];
+      }
+      simd::turn<false>(tile.of(0), tile_rows, k, count, slope, k);
+      for (Index r = 0; r < count; ++r) slope[r * k + Index(y[r])] -= weighted ? s[r] : 1.0;
     }
     return sum;
+  }
+
+  void tile_of_products(const double* s, const double* z, const double* u, Index count, double* out) const {
+    Tile tile, moved;
+    exponentials(z, count, tile);
+    simd::turn<false>(u, k, count, k, moved.of(0), tile_rows);
+    double* const mean = moved.total.data();
+    double* const q = tile.total.data();
+    std::fill_n(mean, count, 0.0);
+    for (Index c = 0; c < k; ++c) {
+      const double *e = tile.of(c), *v = moved.of(c);
+#pragma omp simd
+      for (Index r = 0; r < count; ++r) mean[r] += e[r] * v[r];
+    }
+#pragma omp simd
+    for (Index r = 0; r < count; ++r) {
+      q[r] = 1 / q[r];
+      mean[r] *= q[r];
+      if (s != nullptr) q[r] *= s[r];
+    }
+    for (Index c = 0; c < k; ++c) {
+      const double* e = tile.of(c);
+      double* v = moved.of(c);
+#pragma omp simd
+      for (Index r = 0; r < count; ++r) v[r] = s != nullptr && s[r] == 0 ? 0.0 : e[r] * q[r] * (v[r] - mean[r]);
+    }
+    simd::turn<false>(moved.of(0), tile_rows, k, count, out, k);
   }
 };
 

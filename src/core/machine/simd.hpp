@@ -255,6 +255,45 @@ inline double dot(const T* x, const double* r, const double* c, Index n) {
                     [=](Index i, auto&& get, Pack total) { return fma(get(x + i) * get(c + i), get(r + i), total); });
 }
 
+/// sum_i x_i
+template <class T>
+inline double sum(const T* x, Index n) {
+  return accumulate(n, [=](Index i, auto&& get, Pack total) { return total + get(x + i); });
+}
+
+/// sums_c += sum_i x_ic, x row by row.
+inline void add_column_sums(const double* x, Index rows, Index columns, double* sums) {
+  if (columns == 1) {
+    sums[0] += sum(x, rows);
+    return;
+  }
+  Index i = 0;
+  for (; i + 4 <= rows; i += 4) {  // four rows at a time: a sum waits for its memory once instead of four times
+    const double* r = x + i * columns;
+#pragma omp simd
+    for (Index c = 0; c < columns; ++c) sums[c] += (r[c] + r[columns + c]) + (r[2 * columns + c] + r[3 * columns + c]);
+  }
+  for (; i < rows; ++i) {
+#pragma omp simd
+    for (Index c = 0; c < columns; ++c) sums[c] += x[i * columns + c];
+  }
+}
+
+/// sums_c += sum_i |x_ic|, x row by row.
+inline void add_column_sizes(const double* x, Index rows, Index columns, double* sums) {
+  if (columns == 1) {
+    double sum = 0;
+#pragma omp simd reduction(+ : sum)
+    for (Index i = 0; i < rows; ++i) sum += __builtin_fabs(x[i]);
+    sums[0] += sum;
+    return;
+  }
+  for (Index i = 0; i < rows; ++i) {
+#pragma omp simd
+    for (Index c = 0; c < columns; ++c) sums[c] += __builtin_fabs(x[i * columns + c]);
+  }
+}
+
 /// sum_i x_i^2
 template <class T>
 inline double square(const T* x, Index n) {

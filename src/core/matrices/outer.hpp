@@ -9,11 +9,13 @@
 #include <cstring>
 
 #include "core/machine/simd.hpp"
+#include "core/machine/turn.hpp"
 
 namespace tutelage::outer {
 
 using simd::lanes;
 using simd::Pack;
+using simd::turn;
 
 inline constexpr int tallest = simd::registers == 32 ? 8 : 4;  // P
 inline constexpr int widest = 3;                               // Q, when P is tallest
@@ -58,37 +60,6 @@ TUTELAGE_INLINE void write(const Tile<P, Q>& tile, double* out, Index ldo, Index
       } else if (count > 0) {
         simd::store_part(to, Add ? simd::load_part(to, count) + tile.at[p][q] : tile.at[p][q], count);
       }
-    }
-  }
-}
-
-/// to(j, i) = (or +=, when Add) from(i, j): from(i, j) stands at from[i * ldf + j], i < rows, j < columns.
-template <bool Add>
-__attribute__((noinline)) inline void turn(const double* from, Index ldf, Index rows, Index columns, double* to,
-                                           Index ldt) {
-  const auto put = [](double* target, Pack v) { simd::store(target, Add ? simd::load(target) + v : v); };
-  Index i = 0;
-  for (; i + lanes <= rows; i += lanes) {
-    Index j = 0;
-    for (; j + lanes <= columns; j += lanes) {
-      Pack v[lanes];
-      TUTELAGE_UNROLL
-      for (int t = 0; t < lanes; ++t) v[t] = simd::load(from + (i + t) * ldf + j);
-      simd::transpose(v);
-      TUTELAGE_UNROLL
-      for (int t = 0; t < lanes; ++t) put(to + (j + t) * ldt + i, v[t]);
-    }
-    for (; j < columns; ++j) {
-      for (int t = 0; t < lanes; ++t) {
-        double& target = to[j * ldt + i + t];
-        target = Add ? target + from[(i + t) * ldf + j] : from[(i + t) * ldf + j];
-      }
-    }
-  }
-  for (; i < rows; ++i) {
-    for (Index j = 0; j < columns; ++j) {
-      double& target = to[j * ldt + i];
-      target = Add ? target + from[i * ldf + j] : from[i * ldf + j];
     }
   }
 }

@@ -135,6 +135,9 @@ class Watch {
 
   double seconds() const { return std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count(); }
 
+  /// True when the time is over: what runs inside a round should end, and the round certify what there is.
+  bool late() const { return stopping_.time_limit < infinity && seconds() > stopping_.time_limit; }
+
   /// True when the fit must end now; then certificate.reason says why (time, interrupted).
   bool expired(Certificate& certificate) const {
     if (stopping_.interrupted && stopping_.interrupted()) {

@@ -7,20 +7,21 @@
 
 namespace tutelage {
 
-/// Adds to `step` what solves A step = residual, from step = 0, until norm(residual) <= goal, `most` products are made
-/// or enough() says so; `residual` is left as it then is. apply(v, out) is out = A v, precondition(v) solves roughly
-/// with A in place. A direction without curvature ends the search; if it is the first, it is the answer when
-/// `take_flat`. Tells how many products were made.
-template <class Apply, class Precondition, class Enough>
-int conjugate_gradients(Vector& residual, Vector& step, Apply&& apply, Precondition&& precondition, double goal,
-                        int most, Enough&& enough, bool take_flat = false) {
+/// Adds to `step` what solves A step = residual, from step = 0, until small(residual, residual' M^-1 residual), `most`
+/// products are made or enough() says so; `residual` is left as it then is. apply(v, out) is out = A v, precondition(v)
+/// makes M^-1 v in place, M roughly A. A direction without curvature ends the search; if it is the first, it is the
+/// answer when `take_flat`. Tells how many products were made.
+template <class Apply, class Precondition, class Small, class Enough>
+int conjugate_gradients_until(Vector& residual, Vector& step, Apply&& apply, Precondition&& precondition, Small&& small,
+                              int most, Enough&& enough, bool take_flat = false) {
   Vector search, product;
   double before = 0;
   int made = 0;
-  while (made < most && norm(residual) > goal) {
+  while (made < most) {
     Vector solved(residual);
     precondition(solved);
     const double now = dot(residual, solved);
+    if (small(residual, now)) break;
     if (made == 0) {
       search = std::move(solved);
     } else {
@@ -41,6 +42,15 @@ int conjugate_gradients(Vector& residual, Vector& step, Apply&& apply, Precondit
     if (enough()) break;
   }
   return made;
+}
+
+/// The same until norm(residual) <= goal.
+template <class Apply, class Precondition, class Enough>
+int conjugate_gradients(Vector& residual, Vector& step, Apply&& apply, Precondition&& precondition, double goal,
+                        int most, Enough&& enough, bool take_flat = false) {
+  return conjugate_gradients_until(
+      residual, step, apply, precondition, [=](const Vector& left, double) { return norm(left) <= goal; }, most, enough,
+      take_flat);
 }
 
 }  // namespace tutelage

@@ -8,14 +8,15 @@
 //      (coordinate/duality.hpp), and stops if that is small enough;
 //   3. chooses a working set: the coefficients in use and those that violate their optimality condition most;
 //   4. minimises over the working set: a squared loss is its own quadratic model, whose Gram matrix is kept and grown
-//   from
-//      round to round and along a path; another loss takes damped Newton steps, each a quadratic model
+//      from round to round and along a path; another loss takes damped Newton steps, each a quadratic model
 //      (coordinate/models.hpp) minimised by coordinate descent (coordinate/descend.hpp) and followed by a line search.
+//      Its Gram matrix is kept and grown too, with the curvatures of the point where it was formed, while the steps
+//      contract well enough for its price (coordinate/lagged.hpp).
 //
-// Cost: a first reading of X, one or two more in all rounds together, m^2 n / 2 products for the Gram matrix of the m
-// columns that ever enter the working set, m products for every coefficient that moves. Where the solution is not
-// sparse (weak penalties) m grows to d and another solver is better; where X is huge and sparse, the Gram matrix is
-// replaced by the entries of the working set.
+// Cost: a first reading of X, one or two more in all rounds together (a smooth loss: two for each Newton step), m^2 n /
+// 2 products for the Gram matrix of the m columns that ever enter the working set, m products for every coefficient
+// that moves. Where the solution is not sparse (weak penalties) m grows to d; where m is far above a thousand, or X is
+// huge and sparse, the Gram matrix is replaced by the entries of the working set, and sweeps cost as much as readings.
 //
 // Non-convex penalties (MCP, SCAD, |w|^q) end at a point where no single coefficient can lower the objective; there is
 // no dual, so the largest violation is the measure.
@@ -30,6 +31,7 @@
 #include "core/solvers/certificate.hpp"
 #include "core/solvers/coordinate/duality.hpp"
 #include "core/solvers/coordinate/gradients.hpp"
+#include "core/solvers/coordinate/lagged.hpp"
 #include "core/solvers/coordinate/repair.hpp"
 #include "core/solvers/coordinate/working_set.hpp"
 
@@ -87,7 +89,7 @@ class CoordinateDescent {
       dual_.centred = centre();
       gradients_->update(smooth_, *loops_, w_, fresh_);
       certificate.rounds = round;
-      if (!scales_dual_ && worth_raising(penalty, round, stopping)) raise_dual(penalty);
+      if (!scales_dual_ && worth_raising(penalty, round, stopping)) raise_dual(penalty, watch);
       coordinate::certify(smooth_, *gradients_, *loops_, penalty, w_, fresh_, dual_, certificate);
       if (round == 0) scale = certificate.primal;
       certificate.passes = gradients_->passes - passes_before;
@@ -99,8 +101,8 @@ class CoordinateDescent {
         break;
       }
       if (stagnation.reached(certificate, scale) ||
-          !improve(penalty, certificate, stopping.tol, round == 0 ? anticipate : 1)) {
-        certificate.reason = Reason::rounding;
+          !improve(penalty, certificate, stopping.tol, round == 0 ? anticipate : 1, watch)) {
+        certificate.reason = watch.late() ? Reason::time : Reason::rounding;
         break;
       }
     }
@@ -180,9 +182,9 @@ class CoordinateDescent {
   }
 
   /// Scaling makes no dual point of the slopes: bends them.
-  void raise_dual(const AnyPenalty& penalty) {
+  void raise_dual(const AnyPenalty& penalty, const Watch& watch) {
     if (dual_.centred)
-      dual_.best = std::max(dual_.best, coordinate::Repair(x_, smooth_, *gradients_, penalty, z_).dual(w_));
+      dual_.best = std::max(dual_.best, coordinate::Repair(x_, smooth_, *gradients_, penalty, z_, watch).dual(w_));
   }
 
   /// z += sum_t by_t (x_j - shift_j), and the intercept takes what the shift moved.
@@ -193,7 +195,8 @@ class CoordinateDescent {
   }
 
   /// Steps 3 and 4; false when nothing moved although it should have.
-  bool improve(const AnyPenalty& penalty, const Certificate& certificate, double tol, double anticipate) {
+  bool improve(const AnyPenalty& penalty, const Certificate& certificate, double tol, double anticipate,
+               const Watch& watch) {
     choose(anticipate);
     if (chosen_.empty()) return false;
     double size = 0;
@@ -204,7 +207,8 @@ class CoordinateDescent {
     if (worst <= caution_ * wanted) caution_ *= 0.1;
     const double least = 1e-16 * gradients_->largest();
     const double accuracy = std::max(std::min(std::max(caution_ * wanted, 0.03 * worst), 0.3 * worst), least);
-    const bool moved = facts_.quadratic ? solve_model(accuracy) : newton(penalty, accuracy);
+    const bool moved =
+        facts_.quadratic ? solve_model(accuracy, watch) : newton(penalty, accuracy, caution_ * wanted, watch);
     return moved || (worst > 0 && caution_ > 1e-9 && accuracy > least);
   }
 
@@ -242,14 +246,15 @@ class CoordinateDescent {
   }
 
   /// Squared loss: the working set's problem is its model.
-  bool solve_model(double accuracy) {
+  bool solve_model(double accuracy, const Watch& watch) {
     Vector g(chosen_.size());
     for (std::size_t t = 0; t < chosen_.size(); ++t) g[t] = gradients_->g[at(chosen_[t])];
     const coordinate::QuadraticTerms terms{.c = smooth_.curvatures.data(),
                                            .shift = gradients_->shift(),
                                            .total = problem_.intercept ? gradients_->scale_of_loss : 0.0,
-                                           .same_as_before = true};
-    set_.minimise(terms, chosen_, w_, g, *loops_, accuracy, delta_);
+                                           .same_as_before = true,
+                                           .gram = set_.prefers_gram(chosen_, 1)};
+    set_.minimise(terms, chosen_, w_, g, *loops_, accuracy, watch, delta_);
     if (!collect_moves()) return false;
     for (std::size_t t = 0; t < moved_.size(); ++t) w_[at(moved_[t])] += by_[t];
     move(moved_, by_, gradients_->shift(), z_);
@@ -268,39 +273,62 @@ class CoordinateDescent {
     return !moved_.empty();
   }
 
-  /// Newton steps on the working set until its violations are below `accuracy`.
-  bool newton(const AnyPenalty& penalty, double accuracy) {
+  /// Newton steps on the working set until its violations are below `accuracy`; `goal` is what the fit needs in the
+  /// end.
+  bool newton(const AnyPenalty& penalty, double accuracy, double goal, const Watch& watch) {
     bool moved = false;
-    Vector g(chosen_.size()), violation(chosen_.size());
+    Vector g(chosen_.size());
     for (std::size_t t = 0; t < chosen_.size(); ++t) g[t] = gradients_->g[at(chosen_[t])];
-    double worst = dual_.worst_violation;
-    for (int step = 0; step < 20; ++step) {
-      const double total = curvature_means();
-      const coordinate::QuadraticTerms terms{
-          .c = smooth_.curvatures.data(), .shift = shift_.empty() ? nullptr : shift_.data(), .total = total};
-      set_.minimise(terms, chosen_, w_, g, *loops_, std::max(0.3 * accuracy, 0.05 * worst), delta_);
-      if (!collect_moves() || !line_search(penalty, g)) return moved;
+    double worst = worst_of_chosen(g);
+    const double price = set_.gram_price(chosen_);
+    for (int step = 0; step < 50 && !watch.late(); ++step) {
+      const bool gram = set_.prefers_gram(chosen_, lagged_.uses());
+      const bool renews = !gram || set_.mostly_new(chosen_) || lagged_.due(worst, goal, price);
+      if (renews) lagged_.renew(smooth_.curvatures);
+      curvature_means(renews);
+      const coordinate::QuadraticTerms terms{.c = lagged_.data(),
+                                             .shift = shift_.empty() ? nullptr : shift_.data(),
+                                             .total = problem_.intercept ? lagged_.total() : 0,
+                                             .same_as_before = !renews,
+                                             .gram = gram,
+                                             .scale = lagged_.scale(smooth_.curvatures)};
+      set_.minimise(terms, chosen_, w_, g, *loops_, std::max(0.3 * accuracy, 0.05 * worst), watch, delta_);
+      if (!collect_moves() || !line_search(penalty, g)) {
+        if (renews || moved_.empty()) break;
+        lagged_.fail();
+        continue;
+      }
       moved = true;
-      if (centre_between_steps_ && problem_.intercept) centre();
+      centre();
       gradients_->read(smooth_, chosen_, g);
-      for (std::size_t t = 0; t < chosen_.size(); ++t) scattered_[at(chosen_[t])] = g[t];
-      loops_->violations(chosen_.data(), static_cast<Index>(chosen_.size()), w_.data(), scattered_.data(),
-                         gradients_->lipschitz.data(), violation.data());
-      worst = *std::max_element(violation.begin(), violation.end());
+      const double before = worst;
+      worst = worst_of_chosen(g);
+      lagged_.step(before, worst);
       if (worst <= accuracy) break;
     }
+    if (moved) gradients_->store(smooth_, chosen_, g);
     return moved;
   }
 
-  /// Means of the working set's columns under the curvatures, into shift_; tells the sum of the curvatures.
-  double curvature_means() {
-    if (!problem_.intercept) return 0;
-    double total = 0;
-    for (const double c : smooth_.curvatures) total += c;
-    Vector sums(chosen_.size());
-    x_.sums(chosen_.data(), static_cast<Index>(chosen_.size()), smooth_.curvatures.data(), sums.data());
-    for (std::size_t t = 0; t < chosen_.size(); ++t) shift_[at(chosen_[t])] = total > 0 ? sums[t] / total : 0;
-    return total;
+  double worst_of_chosen(const Vector& g) {
+    Vector violation(chosen_.size());
+    for (std::size_t t = 0; t < chosen_.size(); ++t) scattered_[at(chosen_[t])] = g[t];
+    loops_->violations(chosen_.data(), static_cast<Index>(chosen_.size()), w_.data(), scattered_.data(),
+                       gradients_->lipschitz.data(), violation.data());
+    return *std::max_element(violation.begin(), violation.end());
+  }
+
+  /// Means of the working set's columns under the curvatures of the model, into shift_: all of them or, when these
+  /// curvatures are old, those that the Gram matrix does not know yet.
+  void curvature_means(bool all) {
+    if (!problem_.intercept) return;
+    Indices js;
+    for (const Index j : chosen_) {
+      if (all || !set_.holds(j)) js.push_back(j);
+    }
+    Vector sums(js.size());
+    x_.sums(js.data(), static_cast<Index>(js.size()), lagged_.data(), sums.data());
+    for (std::size_t t = 0; t < js.size(); ++t) shift_[at(js[t])] = lagged_.total() > 0 ? sums[t] / lagged_.total() : 0;
   }
 
   /// Goes along the step of the model until the objective falls in proportion to what the model promised; false when
@@ -345,6 +373,7 @@ class CoordinateDescent {
   std::unique_ptr<coordinate::Gradients> gradients_;
   std::unique_ptr<coordinate::CoordinateLoops> loops_;
   coordinate::WorkingSet set_;
+  coordinate::LaggedCurvature lagged_;
   coordinate::DualState dual_;
   Vector w_;
   double b_;
@@ -357,7 +386,6 @@ class CoordinateDescent {
   double last_value_ = infinity;
   bool solved_ = false;
   bool scales_dual_ = true;  // see PenaltyFacts
-  static constexpr bool centre_between_steps_ = false;
 };
 
 }  // namespace tutelage

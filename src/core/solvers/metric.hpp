@@ -10,6 +10,7 @@
 #include "core/machine/cholesky.hpp"
 #include "core/matrices/thinned.hpp"
 #include "core/risk.hpp"
+#include "core/solvers/block_factors.hpp"
 
 namespace tutelage {
 
@@ -24,6 +25,18 @@ class Metric {
     size_ = risk.size();
     intercept_ = risk.intercept();
     if (risk.penalty().facts().quadratic) add_penalty(risk.penalty());
+    if (form != Curvature::full) tell_common(risk, diagonal());
+  }
+  /// One matrix for each score, factored. `floor`, where not empty, is the least that its diagonal may be.
+  Metric(const Risk& risk, const Vector& point, const Vector& floor)
+      : form_(Curvature::blocks),
+        scores_(risk.scores()),
+        columns_(risk.columns()),
+        size_(risk.size()),
+        intercept_(risk.intercept()) {
+    Vector diagonal;
+    factors_.emplace_back(risk, point, floor, diagonal);
+    tell_common(risk, diagonal);
   }
 
   bool empty() const { return form_ == Curvature::none; }
@@ -53,12 +66,69 @@ class Metric {
     }
     const Index count = form_ == Curvature::full ? 1 : scores_;
     const Index side = form_ == Curvature::full ? size_ : size_ / scores_;
-    for (Index c = 0; c < count; ++c) factor_one(matrix_.data() + c * side * side, side);
+    for (Index c = 0; c < count; ++c) factor_anyhow(matrix_.data() + c * side * side, side);
   }
 
   /// v = metric^-1 v
   void solve(Vector& v) const {
-    if (form_ == Curvature::diagonal) {
+    Vector mean;
+    if (!common_.empty()) mean = take_mean(v);
+    solve_apart(v);
+    if (common_.empty()) return;
+    take_mean(v);
+    for (std::size_t j = 0; j < mean.size(); ++j) mean[j] *= common_[j];
+    add_mean(v, mean, 1);
+  }
+
+ private:
+  /// Where column j (the intercept is the last) of a score stands in a point.
+  Index place(Index score, Index j) const { return j < columns_ ? score * columns_ + j : scores_ * columns_ + score; }
+
+  /// Takes the mean over the scores from each column.
+  Vector take_mean(Vector& v) const {
+    Vector mean(common_.size(), 0.0);
+    for (Index c = 0; c < scores_; ++c) {
+      const double* of = v.data() + c * columns_;
+#pragma omp simd
+      for (Index j = 0; j < columns_; ++j) mean[std::size_t(j)] += of[j];
+      if (intercept_) mean.back() += v[std::size_t(scores_ * columns_ + c)];
+    }
+    for (double& m : mean) m /= double(scores_);
+    add_mean(v, mean, -1);
+    return mean;
+  }
+  void add_mean(Vector& v, const Vector& mean, double sign) const {
+    for (Index c = 0; c < scores_; ++c) {
+      double* to = v.data() + c * columns_;
+#pragma omp simd
+      for (Index j = 0; j < columns_; ++j) to[j] += sign * mean[std::size_t(j)];
+      if (intercept_) v[std::size_t(scores_ * columns_ + c)] += sign * mean.back();
+    }
+  }
+
+  /// Where only differences of scores matter, what all scores have in common is bent by the penalty alone, by far less
+  /// than the curvature of each score says: without this conjugate gradients spend most of their steps on it.
+  void tell_common(const Risk& risk, const Vector& all) {
+    if (scores_ == 1 || !risk.loss().facts().relative) return;
+    const Index side = columns_ + (intercept_ ? 1 : 0);
+    common_.assign(std::size_t(side), 0.0);
+    Vector bent(std::size_t(size_), 0.0);
+    if (risk.penalty().facts().quadratic) risk.penalty().add_hessian_diagonal(scores_, columns_, bent.data());
+    for (Index j = 0; j < side; ++j) {
+      double penalty = 0, whole = 0;
+      for (Index c = 0; c < scores_; ++c) {
+        penalty += bent[std::size_t(place(c, j))];
+        whole += all[std::size_t(place(c, j))];
+      }
+      const double bend = penalty > 1e-12 * whole ? penalty : whole;
+      common_[std::size_t(j)] = bend > 0 ? double(scores_) / bend : 1.0;
+    }
+  }
+
+  void solve_apart(Vector& v) const {
+    if (!factors_.empty()) {
+      factors_.front().solve(v);
+    } else if (form_ == Curvature::diagonal) {
       for (Index i = 0; i < size_; ++i) v[std::size_t(i)] /= matrix_[std::size_t(i)];
     } else if (form_ == Curvature::full) {
       cholesky_solve(matrix_.data(), size_, v.data());
@@ -75,7 +145,6 @@ class Metric {
     }
   }
 
- private:
   /// Where the i-th entry of a point stands on the diagonal.
   Index diagonal_place(Index i) const {
     if (form_ == Curvature::diagonal) return i;
@@ -105,52 +174,31 @@ class Metric {
     }
   }
 
-  static void factor_one(double* a, Index side) {
-    double largest = 0;
-    bool finite = true;
-    for (Index i = 0; i < side; ++i) {
-      finite = finite && std::isfinite(a[i * side + i]);
-      largest = std::max(largest, a[i * side + i]);
-    }
-    if (largest == 0) largest = 1;
-    const Vector kept(a, a + side * side);
-    // Large enough that what rounding puts into a flat direction is not blown up, small enough to slow down no other.
-    const double least = 1e-10 * largest;
-    double jitter = 0;
-    while (finite && !cholesky(a, side, 1e-14)) {
-      jitter = std::max(10 * jitter, least);
-      finite = jitter <= 1e6 * largest;
-      std::copy(kept.begin(), kept.end(), a);
-      for (Index i = 0; i < side; ++i) a[i * side + i] += jitter;
-    }
-    if (finite) return;
-    // Not a number, or infinity, somewhere: leave a step along the gradient.
-    std::fill(a, a + side * side, 0.0);
-    for (Index i = 0; i < side; ++i) a[i * side + i] = 1;
-  }
-
   Curvature form_ = Curvature::none;
-  Vector matrix_;
+  Vector matrix_, common_;
+  std::vector<BlockFactors> factors_;  // none or one
   Index scores_ = 0, columns_ = 0, size_ = 0;
   bool intercept_ = false;
 };
 
 /// The factored metric at a point: of all rows, or of about `rows` of them, every so many blocks.
 inline Metric metric_at(const Risk& risk, const Vector& point, Curvature form, Index rows) {
-  Risk::Local local;
-  if (rows <= 0 || risk.rows() < 2 * rows) {
-    risk.evaluate(point, local, false, form);
-    Metric metric(risk, form, std::move(local.curvature));
+  const auto made = [&](const Risk& from, const Vector& floor) {
+    if (form == Curvature::blocks) return Metric(from, point, floor);
+    Risk::Local local;
+    from.evaluate(point, local, false, form);
+    Metric metric(from, form, std::move(local.curvature));
+    if (!floor.empty()) metric.raise_diagonal(floor);
     metric.factor();
     return metric;
-  }
+  };
+  if (rows <= 0 || risk.rows() < 2 * rows) return made(risk, {});
   const ThinnedSample thin(risk.sample(), risk.loss().targets(), risk.rows() / rows);
-  const Risk sampled(thin.sample(), risk.loss(), risk.penalty(), risk.intercept(), risk.shift());
-  sampled.evaluate(point, local, false, form);
-  Metric metric(sampled, form, std::move(local.curvature));
+  Risk sampled(thin.sample(), risk.loss(), risk.penalty(), risk.intercept(), risk.shift());
+  sampled.scale_as(risk);
+  Risk::Local local;
   risk.evaluate(point, local, false, Curvature::diagonal);
-  metric.raise_diagonal(Metric(risk, Curvature::diagonal, std::move(local.curvature)).diagonal());
-  metric.factor();
+  Metric metric = made(sampled, Metric(risk, Curvature::diagonal, std::move(local.curvature)).diagonal());
   risk.count_passes(sampled.passes() * double(sampled.rows()) / double(risk.rows()));
   return metric;
 }

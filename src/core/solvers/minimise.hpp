@@ -119,6 +119,61 @@ inline QuasiNewton newton_plan(const Risk& risk) {
   return plan;
 }
 
+/// Truncated Newton: where X is dense, one matrix a score as preconditioner, as long as it is small beside X.
+inline TruncatedPlan truncated_plan(const Risk& risk) {
+  TruncatedPlan plan;
+  const Index n = std::max<Index>(1, risk.rows()), d = risk.columns(), k = risk.scores();
+  const double room = std::max(8e6, 2 * double(risk.sample().x->stored()));
+  if (risk.sample().x->sparse() || d > 3000 || BlockFactors::bytes(k, d) > room) return plan;
+  plan.form = Curvature::blocks;
+  // Enough rows for each of its columns; where that costs less than a product or two, more.
+  plan.metric_rows = std::max<Index>({2000, 4 * d, std::min(3 * n / std::max<Index>(1, d), n / 8)});
+  const bool sampled = n >= 2 * plan.metric_rows;
+  const double rows = double(sampled ? plan.metric_rows : n);
+  // Multiply-adds of the matrices and their factors, then the pass for their diagonal, relative to one product.
+  plan.price = double(d) * (rows + double(d)) / (4 * double(n)) + (sampled ? 1.5 : 0);
+  if (k > 1) plan.start_rows = std::max<Index>(2000, 2 * d);
+  return plan;
+}
+
+/// L-BFGS: a diagonal metric and a memory.
+inline QuasiNewton lbfgs_plan(const Risk& risk) {
+  QuasiNewton plan;
+  plan.form = risk.loss().facts().has_curvature ? Curvature::diagonal : Curvature::none;
+  plan.refresh = false;
+  plan.memory = 20;
+  return plan;
+}
+
+/// Newton's method, after L-BFGS where that looks cheaper. On many columns a Hessian costs as much as many passes.
+inline Fit newton_or_less(const Risk& risk, Vector start, const Stopping& stopping) {
+  const QuasiNewton plan = newton_plan(risk);
+  const double n = std::max(1.0, double(risk.rows())), d = double(risk.columns());
+  // Without a penalty only Newton's steps end at the solution of least norm where columns are collinear.
+  const bool one_solution = risk.penalty().facts().strong_convexity > 0;
+  if (risk.scores() == 1 && !risk.sample().x->sparse() && risk.sample().x->stored() > 1'000'000 && one_solution) {
+    const bool sampled = risk.rows() >= 3 * plan.sample_rows;
+    // A pass waits for memory: in the time that brings one number a product does 60 multiply-adds.
+    const double one = (sampled ? double(plan.sample_rows) / n : 1) * d / 60 + d * d / (200 * n);
+    QuasiNewton cheap = lbfgs_plan(risk);
+    cheap.patience = (sampled ? 2 : 3) * one;
+    if (cheap.patience > 3) {
+      QuasiNewtonSolver solver(risk, cheap, stopping);
+      Fit fit = solver.run(start, "lbfgs");
+      if (!solver.impatient()) return fit;
+      Stopping rest = stopping;
+      rest.max_rounds -= fit.certificate.rounds;
+      rest.time_limit -= fit.certificate.seconds;
+      const Certificate before = fit.certificate;
+      fit = QuasiNewtonSolver(risk, plan, rest).run(std::move(fit.point), "newton");
+      fit.certificate.rounds += before.rounds;
+      fit.certificate.seconds += before.seconds;
+      return fit;
+    }
+  }
+  return QuasiNewtonSolver(risk, plan, stopping).run(std::move(start), "newton");
+}
+
 /// Multiply-adds to make and factor one Hessian, relative to those of one pass of gradients.
 inline double hessian_price(const Risk& risk) {
   const double n = double(risk.rows()), d = double(risk.columns()), k = double(risk.scores());
@@ -153,6 +208,10 @@ inline Solver choose(const Risk& risk) {
   // A metric of one matrix a score leaves out how scores curve together: conjugate gradients on the Hessian itself,
   // which it preconditions, need fewer readings than quasi-Newton steps on it.
   if (!risk.sample().x->sparse()) {
+    const double k = double(risk.scores()), d = double(risk.columns());
+    // With all pairs of scores a Hessian costs k d / 4 products with it, with each score alone d / 2 and a few
+    // products.
+    if (risk.scores() > 1 && loss.relative && k * d > 2 * d + 24) return Solver::truncated_newton;
     const bool whole = minimise_detail::newton_plan(risk).form == Curvature::full;
     return whole ? Solver::newton : Solver::truncated_newton;
   }
@@ -163,25 +222,19 @@ inline Solver choose(const Risk& risk) {
 /// call.
 inline Fit minimise_inside(const Risk& risk, const std::shared_ptr<const AnyLoss>& loss, Solver solver, Vector start,
                            const Stopping& stopping) {
-  if (solver == Solver::automatic) solver = choose(risk);
+  const bool asked = solver != Solver::automatic;
+  if (!asked) solver = choose(risk);
   switch (solver) {
     case Solver::automatic:
     case Solver::closed_form:
       return ClosedForm(risk, stopping).run();
     case Solver::newton:
+      if (!asked) return minimise_detail::newton_or_less(risk, std::move(start), stopping);
       return QuasiNewtonSolver(risk, minimise_detail::newton_plan(risk), stopping).run(std::move(start), "newton");
-    case Solver::truncated_newton: {
-      const bool dense = !risk.sample().x->sparse() && risk.columns() <= 3000;
-      const Curvature form = dense ? Curvature::blocks : Curvature::diagonal;
-      return TruncatedNewton(risk, form, dense ? 4 * risk.columns() : 0, stopping).run(std::move(start));
-    }
-    case Solver::lbfgs: {
-      QuasiNewton plan;
-      plan.form = risk.loss().facts().has_curvature ? Curvature::diagonal : Curvature::none;
-      plan.refresh = false;
-      plan.memory = 20;
-      return QuasiNewtonSolver(risk, plan, stopping).run(std::move(start), "lbfgs");
-    }
+    case Solver::truncated_newton:
+      return TruncatedNewton(risk, minimise_detail::truncated_plan(risk), stopping).run(std::move(start));
+    case Solver::lbfgs:
+      return QuasiNewtonSolver(risk, minimise_detail::lbfgs_plan(risk), stopping).run(std::move(start), "lbfgs");
     case Solver::proximal_gradient:
       return ProximalGradient(risk, stopping).run(std::move(start));
     case Solver::coordinate_descent:

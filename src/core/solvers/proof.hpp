@@ -51,7 +51,8 @@ class Proof {
     const Index k = risk_.scores();
     if (!scores_known) risk_.all_scores(point, scores().data());
     if (risk_.intercept()) settle_intercept(point);
-    at_scores_ = risk_.evaluate_at(scores_.data(), gradient_, slopes_);
+    at_scores_ = risk_.evaluate_at(scores_.data(), gradient_);
+    slopes_.clear();
     certificate.primal =
         at_scores_.loss / risk_.total_weight() + risk_.penalty().value(point.data(), k, risk_.columns());
     primal_ = certificate.primal;
@@ -130,6 +131,12 @@ class Proof {
   const double* y() const { return risk_.sample().y; }
   const double* s() const { return risk_.sample().weights; }
 
+  /// At the point of the last write. Rows x scores, so made only where a dual point is not the slopes as they are.
+  const Vector& slopes() {
+    if (slopes_.empty()) risk_.slopes_at(scores_.data(), slopes_);
+    return slopes_;
+  }
+
   double better_dual(const Vector& point, const Metric& metric) {
     if (penalty_.quadratic && !(penalty_.strong_convexity > 0)) return linearised_dual(point, metric);
     return penalty_.quadratic || penalty_.scales_dual ? rescaled_dual(point) : bent_dual(point);
@@ -195,45 +202,39 @@ class Proof {
 
   /// The same where all scores move by `shift`.
   Moved moved_by(const Vector& shift) const {
-    const Index n = risk_.rows(), k = risk_.scores(), pairs = k * (k + 1) / 2;
+    const Index n = risk_.rows(), k = risk_.scores();
     const Index height = risk_.loss().whole() ? std::max<Index>(n, 1) : std::max<Index>(64, 8192 / k);
-    const Index blocks = (n + height - 1) / height, width = 1 + k + pairs;
-    Vector sums(std::size_t(blocks * width), 0.0);
-    parallel_for(blocks, [&](Index b) {
-      const Index first = b * height, count = std::min(height, n - first);
-      Vector z(std::size_t(count * k)), slope(z.size()), diagonal(z.size());
-      for (Index i = 0; i < count; ++i) {
-        for (Index c = 0; c < k; ++c) {
-          z[std::size_t(i * k + c)] = scores_[std::size_t((first + i) * k + c)] + shift[std::size_t(c)];
+    const Index blocks = (n + height - 1) / height, width = 1 + k + k * k;
+    const Index parts = std::min(blocks, std::max<Index>(4, 500000 / width));  // their sums stay small
+    Vector sums(std::size_t(parts * width), 0.0);
+    parallel_for(parts, [&](Index part) {
+      Vector z(std::size_t(height * k)), slope(z.size()), diagonal(k == 1 ? z.size() : 0);
+      double* sum = sums.data() + part * width;
+      for (Index b = part * blocks / parts; b < (part + 1) * blocks / parts; ++b) {
+        const Index first = b * height, count = std::min(height, n - first);
+        for (Index i = 0; i < count; ++i) {
+          for (Index c = 0; c < k; ++c) {
+            z[std::size_t(i * k + c)] = scores_[std::size_t((first + i) * k + c)] + shift[std::size_t(c)];
+          }
         }
-      }
-      const double* targets = y() + first * risk_.loss().targets();
-      const double* weights = s() == nullptr ? nullptr : s() + first;
-      double* sum = sums.data() + b * width;
-      sum[0] = risk_.loss().evaluate(targets, weights, z.data(), count, slope.data(), diagonal.data());
-      for (Index i = 0; i < count; ++i) {
-        for (Index c = 0; c < k; ++c) sum[1 + c] += slope[std::size_t(i * k + c)];
-      }
-      if (k == 1) {
-        for (const double c : diagonal) sum[1 + k] += c;
-        return;
-      }
-      Vector curvature(std::size_t(count * pairs));
-      risk_.loss().curvature_pairs(targets, weights, z.data(), count, curvature.data(), count);
-      for (Index p = 0; p < pairs; ++p) {
-        for (Index i = 0; i < count; ++i) sum[1 + k + p] += curvature[std::size_t(p * count + i)];
+        const double* targets = y() + first * risk_.loss().targets();
+        const double* weights = s() == nullptr ? nullptr : s() + first;
+        sum[0] +=
+            risk_.loss().evaluate(targets, weights, z.data(), count, slope.data(), k == 1 ? diagonal.data() : nullptr);
+        simd::add_column_sums(slope.data(), count, k, sum + 1);
+        if (k == 1) {
+          sum[2] += simd::sum(diagonal.data(), count);
+        } else {
+          risk_.loss().curvature_sum(targets, weights, z.data(), count, sum + 1 + k);
+        }
       }
     });
     Moved moved{0, Vector(std::size_t(k), 0.0), Vector(std::size_t(k * k), 0.0)};
-    for (Index b = 0; b < blocks; ++b) {
-      const double* sum = sums.data() + b * width;
+    for (Index part = 0; part < parts; ++part) {
+      const double* sum = sums.data() + part * width;
       moved.value += sum[0];
       for (Index c = 0; c < k; ++c) moved.slope[std::size_t(c)] += sum[1 + c];
-      Index pair = 0;
-      for (Index left = 0; left < k; ++left) {
-        for (Index down = left; down < k; ++down, ++pair)
-          moved.curvature[std::size_t(down * k + left)] += sum[1 + k + pair];
-      }
+      for (Index ab = 0; ab < k * k; ++ab) moved.curvature[std::size_t(ab)] += sum[1 + k + ab];
     }
     return moved;
   }
@@ -279,7 +280,7 @@ class Proof {
     return sum / risk_.total_weight();
   }
 
-  double rescaled_dual(const Vector& point) const {
+  double rescaled_dual(const Vector& point) {
     const Index k = risk_.scores(), d = risk_.columns();
     Vector v(gradient_.begin(), gradient_.begin() + k * d);
     for (double& value : v) value = -value;
@@ -290,7 +291,7 @@ class Proof {
     // At the slopes themselves the conjugate is slope . z - loss; what a user calls a slope may not be one.
     const bool as_they_are = t == 1 && !risk_.loss().whole() && std::isfinite(at_scores_.product);
     const double conjugate =
-        as_they_are ? (at_scores_.product - at_scores_.loss) / risk_.total_weight() : loss_conjugate(slopes_, t);
+        as_they_are ? (at_scores_.product - at_scores_.loss) / risk_.total_weight() : loss_conjugate(slopes(), t);
     return -conjugate - risk_.penalty().conjugate(v.data(), k, d) - leftover;
   }
 
@@ -299,10 +300,8 @@ class Proof {
     const Index k = risk_.scores(), at = k * risk_.columns();
     double cost = 0;
     for (Index c = 0; risk_.intercept() && c < k; ++c) {
-      double size = 0;
-      for (Index i = c; i < Index(slopes_.size()); i += k) size += std::abs(slopes_[std::size_t(i)]);
       const double over = std::abs(gradient_[std::size_t(at + c)]);
-      if (over > 1e-6 * size / risk_.total_weight()) return infinity;
+      if (over > 1e-6 * at_scores_.sizes[std::size_t(c)] / risk_.total_weight()) return infinity;
       cost += over * std::abs(point[std::size_t(at + c)]);
     }
     return cost;
@@ -349,7 +348,7 @@ class Proof {
       risk_.hessian_times(scores_.data(), v, out);
       keep_moving(out);
     };
-    Vector g(gradient_), bent(slopes_), step;
+    Vector g(gradient_), bent(slopes()), step;
     Metric diagonal;
     for (int attempt = 0; attempt < 6; ++attempt) {
       bool grown = false;
@@ -387,8 +386,8 @@ class Proof {
   }
 
   /// The slopes a step further, as far as their curvature tells, and the gradient g that they make.
-  Vector bend(const Vector& step, Vector& g) const {
-    Vector along(slopes_.size()), bent(slopes_.size());
+  Vector bend(const Vector& step, Vector& g) {
+    Vector along(slopes().size()), bent(along.size());
     risk_.all_scores(step, along.data());
     risk_.loss().curvature_times(y(), s(), scores_.data(), along.data(), risk_.rows(), bent.data());
     for (std::size_t i = 0; i < bent.size(); ++i) bent[i] += slopes_[i];
@@ -426,7 +425,7 @@ class Proof {
   LossFacts loss_;
   PenaltyFacts penalty_;
   Vector scores_, slopes_, gradient_;
-  Risk::AtScores at_scores_;
+  AtScores at_scores_;
   double scale_ = -1, primal_ = infinity;
   double least_ = std::numeric_limits<double>::quiet_NaN();
 };

@@ -14,7 +14,8 @@ family          P(x_j | c)
 "buckets"       a number, cut into intervals (ten of equally many rows), which are categories
 ==============  ==================================================================================================
 
-with a the smoothing. A missing value (NaN) is left out of the product: P(x without x_j | c) is that product, exactly.
+with a the smoothing. Labels (strings) are categories. A missing value (NaN, None) is left
+out of the product: P(x without x_j | c) is that product, exactly.
 The family of a column is given, or chosen by a look at it: zeros and ones are Bernoulli, few whole numbers categories,
 whole numbers whose variance is about their mean Poisson, bell-shaped numbers Gaussian, and all others are cut into
 buckets.
@@ -34,6 +35,9 @@ array(['no', 'yes'], dtype='<U3')
 >>> odds = np.diff(model.predict_log_proba([[0, 8.0]]))
 >>> bool(np.isclose(evidence.sum(), odds.item()))  # the classes are equally frequent
 True
+>>> sizes = np.array([["small", 1.5], ["small", 2.5], ["large", None], ["large", 2.0]], dtype=object)
+>>> NaiveBayes().fit(sizes, ["no", "no", "yes", "yes"]).predict([["large", None], ["unheard of", 1.5]])
+array(['yes', 'no'], dtype='<U3')
 """
 
 from __future__ import annotations
@@ -52,6 +56,7 @@ from tutelage.bayes.base import CountingClassifier, logarithm
 from tutelage.bayes.buckets import inner_edges
 from tutelage.counts import Categories, Moments, categories, moments
 from tutelage.parameters import Arrays, Count, Interval, NonNegative, Positive, Range, fitted, invalid, parameter
+from tutelage.tables import Vocabulary, as_codes
 
 if TYPE_CHECKING:
     from tutelage.labels import Codes, Weights
@@ -131,7 +136,24 @@ class NaiveBayes(CountingClassifier):
     parameters_: list[Floats] = fitted(
         "For each column an array with a row for each class: probabilities, rates, or means and variances."
     )
-    values_: list[Any] = fitted("For each column its categories, or the inner edges of its buckets, or None.")
+    values_: list[Any] = fitted(
+        "For each column its categories (of labels: their codes), or the inner edges of its buckets, or None."
+    )
+    labels_: Vocabulary = fitted("For each column of labels, by its number: the code of each label.")
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.string = tags.input_tags.categorical = True
+        return tags
+
+    def _check_arrays(self, *arrays: Any, **options: Any) -> Any:
+        reset = options.get("reset", True)
+        known = None if reset else self.labels_
+        rows, learned = as_codes(arrays[0], known, extend=len(arrays) > 1)
+        made = super()._check_arrays(rows, *arrays[1:], **options)
+        if len(arrays) > 1:
+            self.labels_ = learned
+        return made
 
     # ---- learning -----------------------------------------------------------------------------------------------
 
@@ -143,6 +165,8 @@ class NaiveBayes(CountingClassifier):
             there = (known > 0) & ~np.isnan(column)
             values, kinds, heavy = column[there].astype(np.float64), codes[there], known[there]
             chosen = family or choose_family(values, kinds, heavy, self.n_buckets)
+            if (j := len(self.families_)) in self.labels_:
+                chosen = self._family_of_labels(j, family)
             self.families_.append(chosen)
             self._ends.append((values.min(initial=np.inf), values.max(initial=-np.inf)))
             if chosen == "buckets":
@@ -164,6 +188,11 @@ class NaiveBayes(CountingClassifier):
                 raise invalid(self, "families", f"a dictionary whose values are of {FAMILIES}, which {family!r} is not")
             made[j] = None if family == "auto" else family
         return made
+
+    def _family_of_labels(self, j: int, family: str | None) -> str:
+        if family in (None, "categorical"):
+            return "categorical"
+        raise invalid(self, "families", f"'categorical' or 'auto' for column {j}, which holds labels")
 
     def _columns(self, *families: str) -> list[int]:
         return [j for j, family in enumerate(self.families_) if family in families]
@@ -355,7 +384,17 @@ class NaiveBayes(CountingClassifier):
                 steps = np.cumsum(found, axis=1)[codes, :-1]
                 drawn = (chance.random_sample(n)[:, None] >= steps).sum(axis=1)
                 X[:, j] = self._value(j, drawn, chance)
-        return X, self.classes_[codes]
+        return self._labelled(X), self.classes_[codes]
+
+    def _labelled(self, X: Floats) -> Any:
+        """Give columns of labels their labels back."""
+        if not self.labels_:
+            return X
+        made = X.astype(object)
+        for j, codes in self.labels_.items():
+            labels = np.array([*codes, None], dtype=object)
+            made[:, j] = labels[np.where(np.isnan(X[:, j]), -1, X[:, j]).astype(np.intp)]
+        return made
 
     def _value(self, j: int, drawn: Any, chance: Any) -> Any:
         if self.families_[j] != "buckets":

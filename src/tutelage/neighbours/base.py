@@ -17,9 +17,10 @@ from sklearn.utils.validation import check_is_fitted, check_non_negative
 from tutelage.base import Accepts, Estimator, is_sparse
 from tutelage.neighbours.index import Index
 from tutelage.neighbours.metrics import BALLS, BOXES, BRUTE, SPARSE, VALID
-from tutelage.neighbours.mixed import Vocabulary, as_codes, as_strings
+from tutelage.neighbours.strings import as_strings
 from tutelage.parameters import Arrays, Count, Interval, fitted
 from tutelage.parameters.rules import AnyCallable, Has, Options
+from tutelage.tables import Vocabulary, as_codes
 
 if TYPE_CHECKING:
     from tutelage.base import Floats, Matrix
@@ -54,8 +55,9 @@ class Neighbourly(Estimator):
     accepts: ClassVar[Accepts] = Accepts(sparse=True)
 
     algorithm: Annotated[
-        Literal["auto", "ball_tree", "kd_tree", "brute"],
-        "How to search; the answers are the same. 'auto' takes what costs least.",
+        Literal["auto", "ball_tree", "kd_tree", "brute", "approximate"],
+        "How to search; the answers are the same, and 'auto' takes what costs least. 'approximate' may miss neighbours "
+        "of those asked by number, and needs the library FAISS.",
     ] = "auto"
     leaf_size: Annotated[Count, "Rows in a leaf of a tree."] = 30
     p: Annotated[float | None, Interval(0, closed="right"), "The exponent of the Minkowski metric."] = 2
@@ -125,6 +127,11 @@ class Neighbourly(Estimator):
         self.n_samples_fit_ = X.shape[0]
         self._fit_method = self._choose(X)
         self._check_exponent()
+        if self._fit_method == "approximate" and self.effective_metric_ not in {"euclidean", "l2"}:
+            raise ValueError(
+                f"algorithm='approximate' knows the Euclidean metric alone, found the metric {self.metric!r} with "
+                f"p={self.p:g}; choose algorithm='auto'."
+            )
         self._index = Index(
             X,
             self.effective_metric_,

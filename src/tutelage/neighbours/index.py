@@ -9,6 +9,8 @@ search runs is a matter of cost alone, since all of them give the same rows and,
 - a KD tree or a ball tree, where the metric allows bounds;
 - sparse rows, strings and given distances by brute force.
 
+The exception is "approximate", which only who asks for it gets (`approximate`).
+
 >>> import numpy as np
 >>> index = Index(np.array([[0.0], [1.0], [3.0]]), "euclidean", {}, "brute")
 >>> index.nearest(np.array([[0.9]]), 2)
@@ -55,8 +57,8 @@ class Index:
         A name of `tutelage.neighbours.metrics.BRUTE`, or a function of two rows, or scikit-learn's DistanceMetric.
     params : dict
         What the metric needs to know; words for a callable.
-    algorithm : {"brute", "kd_tree", "ball_tree"}
-        The answers do not depend on it.
+    algorithm : {"brute", "kd_tree", "ball_tree", "approximate"}
+        The answers do not depend on it, but for the last, whose k nearest are probably the nearest.
     leaf_size : int, default=30
         Rows in a leaf of a tree.
     """
@@ -83,7 +85,9 @@ class Index:
         if self._given or self._called is not None or self._strings:
             return
         self._factor = factor
-        if algorithm != "brute":
+        if algorithm == "approximate":
+            self._cells()
+        elif algorithm != "brute":
             self._prepare()
             self._panels()
 
@@ -125,6 +129,9 @@ class Index:
         -------
         distances, rows : arrays of shape (queries, k)
         """
+        if self.algorithm == "approximate":
+            probably: Nearest = self._cells().nearest(queries, k, exclude=exclude)
+            return probably
         distances, rows = self._ask(queries, "nearest", exclude, k)
         return distances, rows.view(np.intp)  # not the type of another name that NumPy takes the core's for
 
@@ -186,12 +193,18 @@ class Index:
             self._searches[kind] = make()
         return self._searches[kind]
 
+    def _cells(self) -> Any:
+        from tutelage.neighbours.approximate import InvertedFile
+
+        return self._search("cells", lambda: InvertedFile(self.X))
+
     def _panels(self) -> Any:
         kernel, p = self._prepared.kernel, self._prepared.p
+        tree = "brute" if self.algorithm == "approximate" else self.algorithm
         return self._search(
             "panels",
             lambda: _core.panel_search(
-                np.asarray(self._rows, dtype=np.float64), kernel, p, self.algorithm, max(1, self.leaf_size)
+                np.asarray(self._rows, dtype=np.float64), kernel, p, tree, max(1, self.leaf_size)
             ),
         )
 

@@ -49,7 +49,8 @@ BALLS = BOXES | {"braycurtis", "canberra", "dice", "hamming", "haversine", "jacc
     "rogerstanimoto", "russellrao", "seuclidean", "sokalmichener", "sokalsneath",
 }  # fmt: skip
 BRUTE = BALLS | {"correlation", "cosine", "edit", "gower", "nan_euclidean", "precomputed", "sqeuclidean", "yule"}
-VALID = {"kd_tree": BOXES, "ball_tree": BALLS, "brute": BRUTE}
+APPROXIMATE = frozenset(["euclidean", "l2", "minkowski"])
+VALID = {"kd_tree": BOXES, "ball_tree": BALLS, "brute": BRUTE, "approximate": APPROXIMATE}
 SPARSE = frozenset(["cityblock", "cosine", "euclidean", "l1", "l2", "manhattan", "precomputed"])
 HOMOGENEOUS = {"euclidean": 1, "sqeuclidean": 2, "manhattan": 1, "chebyshev": 1, "minkowski": 1}
 

@@ -26,44 +26,98 @@ inline void mirror(Index first, Index count, double* h, Index ldh) {
   }
 }
 
-/// The tiles of a Gram matrix of dense columns, spread over tasks. pack(rows, down or across, ...) is that of
-/// sandwiches::add. Few columns and many rows are cut by rows, and the pieces added in order; otherwise every task owns
-/// a tile of h.
-template <class Pack>
-void dense_gram(Index rows, Index first, Index count, Pack&& pack, double* h, Index ldh) {
-  constexpr Index tall = 96, wide = sandwiches::breadth, piece = 4096;
-  const Index downs = (count - first + tall - 1) / tall;
-  struct Tile {
-    Block down, across;
-  };
-  std::vector<Tile> tiles;
-  for (Index t = 0; t < downs; ++t) {
-    const Block down{first + t * tall, std::min(tall, count - first - t * tall)};
-    const Index end = down.first + down.count;
-    for (Index q = 0; q < end; q += wide) tiles.push_back({down, {q, std::min(wide, end - q)}});
+/// A stretch of rows of a Gram matrix's columns, packed once for all tiles of H: "left" panels for the rows of H from
+/// `first` on, "right" panels, times the weights, for all its columns.
+template <class PackPanels>
+class PackedStretch {
+ public:
+  static constexpr Index chunk = 48;                  // columns of one packing task: whole panels of either kind
+  static constexpr Index tall = 96;                   // rows of H of one tile
+  static constexpr Index wide = sandwiches::breadth;  // its columns
+  static_assert(chunk % sandwiches::tallest == 0 && chunk % simd::lanes == 0);
+
+  PackedStretch(Index first, Index count, const PackPanels& pack) : first_(first), count_(count), pack_(pack) {
+    left_.resize(static_cast<std::size_t>(rounded(count - first) * sandwiches::depth));
+    right_.resize(static_cast<std::size_t>(rounded(count) * sandwiches::depth));
   }
+
+  Index packing_tasks() const { return lefts() + (count_ + chunk - 1) / chunk; }
+  void pack(Index task, Index row, Index rows) {
+    const std::integral_constant<int, sandwiches::tallest> left_width{};
+    const std::integral_constant<int, simd::lanes> right_width{};
+    if (task < lefts()) {
+      const Index from = task * chunk;
+      pack_(left_width, row, rows, first_ + from, std::min(chunk, count_ - first_ - from), false,
+            left_.data() + from * rows);
+    } else {
+      const Index from = (task - lefts()) * chunk;
+      pack_(right_width, row, rows, from, std::min(chunk, count_ - from), true, right_.data() + from * rows);
+    }
+  }
+
+  /// The tiles that meet the lower triangle, by the first row and column of each.
+  std::vector<std::pair<Index, Index>> tiles() const {
+    std::vector<std::pair<Index, Index>> out;
+    for (Index p = first_; p < count_; p += tall) {
+      for (Index q = 0; q < std::min(p + tall, count_); q += wide) out.push_back({p, q});
+    }
+    return out;
+  }
+  /// Adds what these rows give to a tile of h, whose first row is that of column `first`.
+  void add(std::pair<Index, Index> tile, Index rows, double* h, Index ldh) const {
+    const auto [down, across] = tile;
+    const Index end = std::min(down + tall, count_), columns = std::min(wide, end - across);
+    for (Index p = down; p < end; p += sandwiches::tallest) {
+      const int height = static_cast<int>(std::min<Index>(sandwiches::tallest, end - p));
+      sandwiches::add_panel(rows, height, left_.data() + (p - first_) * rows, right_.data() + across * rows, columns,
+                            {h + (p - first_) * ldh + across, ldh, columns, p - across});
+    }
+  }
+
+ private:
+  static Index rounded(Index columns) { return (columns + chunk - 1) / chunk * chunk; }
+  Index lefts() const { return (count_ - first_ + chunk - 1) / chunk; }
+
+  Index first_, count_;
+  const PackPanels& pack_;
+  std::vector<double> left_, right_;
+};
+
+/// The rows of a Gram matrix of dense columns from `first` on. pack(rows, down or across, ...) is that of
+/// sandwiches::add. Few columns and many rows are cut by rows, and the pieces added in order; otherwise the tiles of
+/// each stretch of rows are the tasks.
+template <class PackPanels>
+void dense_gram(Index rows, Index first, Index count, const PackPanels& pack, double* h, Index ldh) {
+  constexpr Index piece = 4096, depth = sandwiches::depth;
   for (Index p = first; p < count; ++p) std::fill_n(h + p * ldh, p + 1, 0.0);
-  const Index pieces = std::clamp<Index>(rows / piece, 1, 16);
-  if (tiles.size() >= 8 || pieces == 1) {
-    parallel_for(static_cast<Index>(tiles.size()), [&](Index t) {
-      const Tile& tile = tiles[static_cast<std::size_t>(t)];
-      sandwiches::add({0, rows}, tile.down, tile.across, pack, h + tile.down.first * ldh + tile.across.first, ldh);
-    });
-  } else {
-    const Index height = count - first;
-    const Index size = height * count;
+  const Index height = count - first, size = height * count;
+  const auto tiles = PackedStretch<PackPanels>(first, count, pack).tiles();
+  const Index pieces = std::clamp<Index>(rows / piece, 1, std::clamp<Index>((Index{1} << 19) / size, 4, 16));
+  const auto serial = [&](Index from, Index end, double* sum, Index stride) {
+    PackedStretch stretch(first, count, pack);
+    for (Index row = from; row < end; row += depth) {
+      const Index deep = std::min(depth, end - row);
+      for (Index task = 0; task < stretch.packing_tasks(); ++task) stretch.pack(task, row, deep);
+      for (const auto& tile : tiles) stretch.add(tile, deep, sum, stride);
+    }
+  };
+  if (tiles.size() < 8 && pieces == 1) {
+    serial(0, rows, h + first * ldh, ldh);
+  } else if (tiles.size() < 8) {
     std::vector<double> sums(static_cast<std::size_t>(pieces * size), 0.0);
-    parallel_for(pieces, [&](Index t) {
-      const Index from = rows * t / pieces;
-      double* own = sums.data() + t * size;
-      for (const Tile& tile : tiles) {
-        sandwiches::add({from, rows * (t + 1) / pieces - from}, tile.down, tile.across, pack,
-                        own + (tile.down.first - first) * count + tile.across.first, count);
-      }
-    });
+    parallel_for(pieces,
+                 [&](Index t) { serial(rows * t / pieces, rows * (t + 1) / pieces, sums.data() + t * size, count); });
     for (Index t = 0; t < pieces; ++t) {
       for (Index p = 0; p < height; ++p)
         simd::add(1.0, sums.data() + t * size + p * count, h + (first + p) * ldh, first + p + 1);
+    }
+  } else {
+    PackedStretch stretch(first, count, pack);
+    for (Index row = 0; row < rows; row += depth) {
+      const Index deep = std::min(depth, rows - row);
+      parallel_for(stretch.packing_tasks(), [&](Index task) { stretch.pack(task, row, deep); });
+      parallel_for(static_cast<Index>(tiles.size()),
+                   [&](Index t) { stretch.add(tiles[static_cast<std::size_t>(t)], deep, h + first * ldh, ldh); });
     }
   }
   mirror(first, count, h, ldh);

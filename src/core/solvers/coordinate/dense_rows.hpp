@@ -7,6 +7,7 @@
 
 #include "core/machine/parallel.hpp"
 #include "core/machine/simd.hpp"
+#include "core/matrices/dots.hpp"
 #include "core/solvers/coordinate/dense_columns.hpp"
 #include "core/solvers/coordinate/models.hpp"
 #include "core/solvers/coordinate/products.hpp"
@@ -91,16 +92,19 @@ class DenseRowProducts final : public ColumnProducts {
     }
     const Index piece = std::max<Index>(1, task_entries / std::max<Index>(1, columns_));
     parallel_for((rows_ + piece - 1) / piece, [&](Index task) {
-      for (Index i = task * piece; i < std::min(rows_, (task + 1) * piece); ++i) {
-        const T* x = row(i);
-        double sum = 0;
-        if (all) {
-          sum = simd::dot(x, dense.data(), columns_);
-        } else {
+      const Index from = task * piece, end = std::min(rows_, from + piece);
+      if (all) {
+        dots::products<true>(row(from), stride_, end - from, dense.data(), 1, columns_, 1, columns_, {z + from, 1, 1});
+      } else {
+        for (Index i = from; i < end; ++i) {
+          const T* x = row(i);
+          double sum = 0;
           for (Index t = 0; t < count; ++t) sum += a[t] * static_cast<double>(x[js[t]]);
+          z[i] += sum;
         }
-        z[i] += sum + moved;
       }
+      if (moved == 0) return;
+      for (Index i = from; i < end; ++i) z[i] += moved;
     });
   }
 
@@ -169,20 +173,38 @@ class DenseRowProducts final : public ColumnProducts {
     }
   }
 
-  /// Panels of Width columns as sandwiches::add wants them.
+  /// Panels of Width columns as sandwiches::add wants them. A few rows at a time, so that a row is read along while it
+  /// is near.
   template <int Width>
   void pack_panels(const Index* js, Index first, Index rows, Index columns, const double* c, const double* shift,
                    double* out) const {
-    for (Index start = 0; start < columns; start += Width) {
-      const Index filled = std::min<Index>(Width, columns - start);
-      for (Index i = first; i < first + rows; ++i, out += Width) {
-        const T* x = row(i);
-        const double by = c ? c[i] : 1.0;
-        for (Index t = 0; t < filled; ++t) {
-          const Index j = js[start + t];
-          out[t] = by * (static_cast<double>(x[j]) - (shift ? shift[j] : 0.0));
+    constexpr Index group = 16;
+    for (Index from = 0; from < rows; from += group) {
+      const Index end = std::min(rows, from + group);
+      for (Index start = 0; start < columns; start += Width) {
+        const Index filled = std::min<Index>(Width, columns - start);
+        Index at[Width];
+        double m[Width];
+        for (Index t = 0; t < Width; ++t) {
+          at[t] = js[start + std::min(t, filled - 1)];  // what stands beyond the last column is never used
+          m[t] = shift ? shift[at[t]] : 0.0;
         }
-        for (Index t = filled; t < Width; ++t) out[t] = 0;
+        double* to = out + start * rows;
+        const bool adjacent = at[Width - 1] - at[0] == Width - 1;
+        for (Index i = from; i < end; ++i) {
+          const T* x = row(first + i);
+          const double by = c ? c[first + i] : 1.0;
+          double v[Width];
+          if (adjacent) {
+            TUTELAGE_UNROLL
+            for (Index t = 0; t < Width; ++t) v[t] = static_cast<double>(x[at[0] + t]);
+          } else {
+            TUTELAGE_UNROLL
+            for (Index t = 0; t < Width; ++t) v[t] = static_cast<double>(x[at[t]]);
+          }
+          TUTELAGE_UNROLL
+          for (Index t = 0; t < Width; ++t) to[i * Width + t] = by * (v[t] - m[t]);
+        }
       }
     }
   }

@@ -95,6 +95,16 @@ class Gradients {
     count_pass(js);
   }
 
+  /// Takes gradients of these columns at the present slopes from one who has read them.
+  void store(const SmoothPart& smooth, const Indices& js, const Vector& values) {
+    drift_ += distance(smooth);
+    before_ = smooth.slopes;
+    for (std::size_t t = 0; t < js.size(); ++t) {
+      g[at(js[t])] = values[t];
+      when_[at(js[t])] = drift_;
+    }
+  }
+
   /// Gradients of all columns at the present slopes.
   void read_all(const SmoothPart& smooth) {
     drift_ += distance(smooth);

@@ -80,7 +80,7 @@ class GramDescent {
                                         : stopping.tol * violation_scale;
       if (worst <= caution * wanted) caution *= 0.1;
       const double accuracy = std::max(std::min(caution * wanted, 0.3 * worst), 1e-17 * largest_slope_);
-      const bool moved = loops->descend(model_, accuracy, 2000).moved;
+      const bool moved = loops->descend(model_, accuracy, 2000, watch).moved;
       gradient();
       if (stagnation.reached(certificate, scale) || (!moved && (worst == 0 || caution < 1e-9))) {
         certificate.reason = Reason::rounding;

@@ -64,15 +64,16 @@ struct GramModel {
   const Gram* h = nullptr;
   Indices features;  // the column of X at each position
   Indices live;      // positions that may move
+  double scale = 1;  // H is this times h
   Vector w, start, g, q;
 
   static constexpr bool zeros_are_free = true;
   Index size() const { return static_cast<Index>(features.size()); }
   double gradient(Index a) const { return q[at(a)]; }
-  double curvature(Index a) const { return h->row(a)[a]; }
+  double curvature(Index a) const { return scale * h->row(a)[a]; }
   void move(Index a, double by) {
     w[at(a)] += by;
-    simd::add(by, h->row(a), q.data(), size());
+    simd::add(scale * by, h->row(a), q.data(), size());
   }
   /// g'(w - w0) + (w - w0)' H (w - w0) / 2
   double smooth_value() const {

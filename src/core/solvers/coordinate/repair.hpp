@@ -22,8 +22,13 @@ class Repair {
  public:
   /// At the scores z.
   Repair(const ColumnProducts& x, SmoothPart& smooth, const Gradients& gradients, const AnyPenalty& penalty,
-         const Vector& z)
-      : x_(x), smooth_(smooth), gradients_(gradients), penalty_(penalty), curvatures_(smooth.true_curvatures(z)) {}
+         const Vector& z, const Watch& watch)
+      : x_(x),
+        smooth_(smooth),
+        gradients_(gradients),
+        penalty_(penalty),
+        curvatures_(smooth.true_curvatures(z)),
+        watch_(watch) {}
 
   /// The dual value of the bent slopes; -infinity where bending does not help (a loss that is straight here).
   double dual(const Vector& w) {
@@ -100,7 +105,8 @@ class Repair {
       for (std::size_t t = 0; t < v.size(); ++t) v[t] /= gradients_.squares[at(js[t])];
     };
     for (double& g : gradients) g = -g;
-    conjugate_gradients(gradients, step, apply, precondition, 1e-14 * norm(gradients), 100, [] { return false; });
+    conjugate_gradients(gradients, step, apply, precondition, 1e-14 * norm(gradients), 100,
+                        [this] { return watch_.late(); });
     along(step, z);
     for (std::size_t i = 0; i < z.size(); ++i) z[i] += smooth_.slopes[i];
     return z;
@@ -111,6 +117,7 @@ class Repair {
   const Gradients& gradients_;
   const AnyPenalty& penalty_;
   const Vector curvatures_;
+  const Watch& watch_;
 };
 
 }  // namespace tutelage::coordinate

@@ -9,15 +9,9 @@
 #include "core/matrices/sparse.hpp"
 #include "core/solvers/coordinate/dense_columns.hpp"
 #include "core/solvers/coordinate/products.hpp"
+#include "core/solvers/coordinate/sparse_gram.hpp"
 
 namespace tutelage::coordinate {
-
-/// A set of columns by rows: for each row its (position in the set, value) pairs, positions increasing.
-struct RowsOfSet {
-  std::vector<Index> starts;
-  std::vector<int> positions;
-  std::vector<double> values;
-};
 
 template <class T, class I>
 class SparseColumnProducts final : public ColumnProducts {
@@ -85,34 +79,18 @@ class SparseColumnProducts final : public ColumnProducts {
 
   void gram(const Index* js, Index first, Index count, const double* c, const double* shift, double* h,
             Index ldh) const override {
-    const RowsOfSet set = by_rows(js, count);
-    double total = static_cast<double>(rows_);
-    if (c) {
-      total = 0;
-      for (Index i = 0; i < rows_; ++i) total += c[i];
-    }
-    // Row p of h is summed by one task: over the entries of column p, the set's entries in the same row of X.
-    constexpr Index each = 4;
-    parallel_for((count - first + each - 1) / each, [&](Index task) {
-      for (Index p = first + task * each; p < std::min(count, first + (task + 1) * each); ++p) {
-        double* row = h + p * ldh;
-        std::fill_n(row, p + 1, 0.0);
-        for (Index e = lines_.begin(js[p]); e < lines_.end(js[p]); ++e) {
-          const Index i = static_cast<Index>(lines_.indices[e]);
-          const double by = static_cast<double>(lines_.values[e]) * (c ? c[i] : 1.0);
-          const Index last = set.starts[static_cast<std::size_t>(i) + 1];
-          for (Index s = set.starts[static_cast<std::size_t>(i)]; s < last; ++s) {
-            const int q = set.positions[static_cast<std::size_t>(s)];
-            if (q > p) break;
-            row[q] += by * set.values[static_cast<std::size_t>(s)];
-          }
-        }
-        if (shift) {
-          const double by = total * shift[js[p]];
-          for (Index q = 0; q <= p; ++q) row[q] -= by * shift[js[q]];
-        }
+    SparseGram<T, I>(lines_, rows_).form(js, first, count, c, h, ldh);
+    if (shift) {
+      double total = static_cast<double>(rows_);
+      if (c) {
+        total = 0;
+        for (Index i = 0; i < rows_; ++i) total += c[i];
       }
-    });
+      for (Index p = first; p < count; ++p) {
+        const double by = total * shift[js[p]];
+        for (Index q = 0; q <= p; ++q) h[p * ldh + q] -= by * shift[js[q]];
+      }
+    }
     mirror(first, count, h, ldh);
   }
 
@@ -123,7 +101,7 @@ class SparseColumnProducts final : public ColumnProducts {
         ++inside[static_cast<std::size_t>(lines_.indices[e])];
       }
     }
-    constexpr double scattered = 12;  // dense products in the time of one that follows an index
+    constexpr double scattered = 14;  // dense products in the time of one that follows an index
     double pairs = 0;
     for (const int k : inside) pairs += static_cast<double>(k) * k / 2;
     return scattered * pairs;
@@ -159,28 +137,6 @@ class SparseColumnProducts final : public ColumnProducts {
       const auto k = static_cast<std::size_t>(task);
       for (Index t = starts[k]; t < starts[k + 1]; ++t) body(t, js ? js[t] : t);
     });
-  }
-
-  RowsOfSet by_rows(const Index* js, Index count) const {
-    RowsOfSet set;
-    set.starts.assign(static_cast<std::size_t>(rows_) + 1, 0);
-    for (Index t = 0; t < count; ++t) {
-      for (Index e = lines_.begin(js[t]); e < lines_.end(js[t]); ++e) {
-        ++set.starts[static_cast<std::size_t>(lines_.indices[e]) + 1];
-      }
-    }
-    for (std::size_t i = 0; i < static_cast<std::size_t>(rows_); ++i) set.starts[i + 1] += set.starts[i];
-    std::vector<Index> next(set.starts.begin(), set.starts.end() - 1);
-    set.positions.resize(static_cast<std::size_t>(set.starts.back()));
-    set.values.resize(static_cast<std::size_t>(set.starts.back()));
-    for (Index t = 0; t < count; ++t) {
-      for (Index e = lines_.begin(js[t]); e < lines_.end(js[t]); ++e) {
-        const auto place = static_cast<std::size_t>(next[static_cast<std::size_t>(lines_.indices[e])]++);
-        set.positions[place] = static_cast<int>(t);
-        set.values[place] = static_cast<double>(lines_.values[e]);
-      }
-    }
-    return set;
   }
 
   SparseLines<T, I> lines_;

@@ -14,6 +14,8 @@ struct QuadraticTerms {
   const double* shift = nullptr;
   double total = 0;             // sum of c where there is an intercept, else 0
   bool same_as_before = false;  // c and shift are those of the last call: its Gram matrix holds
+  bool gram = false;            // see prefers_gram
+  double scale = 1;             // of H, with a Gram matrix
 };
 
 class WorkingSet {
@@ -25,17 +27,52 @@ class WorkingSet {
 
   /// Minimises the model over `set`; delta[t] is what w changes by at set[t].
   Descent minimise(const QuadraticTerms& terms, const Indices& set, const Vector& w, const Vector& g,
-                   const CoordinateLoops& loops, double accuracy, Vector& delta) {
+                   const CoordinateLoops& loops, double accuracy, const Watch& watch, Vector& delta) {
     if (!terms.same_as_before) clear();
-    if (prefers_gram(set)) return with_gram(terms, set, w, g, loops, accuracy, delta);
-    if (x_.sparse()) return with_entries(terms, set, w, g, loops, accuracy, delta);
-    return with_columns(terms, set, w, g, loops, accuracy, delta);
+    if (terms.gram) return with_gram(terms, set, w, g, loops, accuracy, watch, delta);
+    if (x_.sparse()) return with_entries(terms, set, w, g, loops, accuracy, watch, delta);
+    return with_columns(terms, set, w, g, loops, accuracy, watch, delta);
   }
 
   bool holds(Index j) const { return place_[at(j)] >= 0; }
+  /// Whether the Gram matrix would have to be formed for most of the set anyway.
+  bool mostly_new(const Indices& set) const { return missing(set) > 0.7 * static_cast<double>(set.size()); }
+
+  /// Compares the products of the two ways, in units of one that streams from the cache, for a Gram matrix that serves
+  /// `uses` models. Those of a Gram matrix, formed in registers, take a fifth of it; those that follow an index take
+  /// eight.
+  bool prefers_gram(const Indices& set, double uses) const {
+    const Index m = static_cast<Index>(set.size());
+    if (m > most_) return false;
+    const double news = missing(set);
+    if (news == 0) return true;
+    const double share = news / static_cast<double>(m);
+    const double form = 0.2 * x_.gram_cost(set.data(), m) * share * (2 - share);
+    const double each = x_.sparse() ? 8 : 1;
+    const double residual = entries(set) * each * (1 + usual_sweeps);
+    return form / uses + sweeps(m) <= residual;
+  }
+
+  /// What a new Gram matrix costs, in steps of two readings and a descent.
+  double gram_price(const Indices& set) const {
+    const Index m = static_cast<Index>(set.size());
+    const double step = 2 * entries(set) + sweeps(m);
+    return step > 0 ? 0.2 * x_.gram_cost(set.data(), m) / step : 0;
+  }
 
  private:
   static constexpr double usual_sweeps = 40;
+
+  double missing(const Indices& set) const {
+    return static_cast<double>(std::count_if(set.begin(), set.end(), [this](Index j) { return !holds(j); }));
+  }
+  double entries(const Indices& set) const {
+    double count = 0;
+    for (const Index j : set) count += static_cast<double>(x_.stored(j));
+    return count;
+  }
+  /// Products of the usual sweeps over a Gram matrix, where half of the coefficients move.
+  static double sweeps(Index m) { return usual_sweeps / 2 * static_cast<double>(m) * static_cast<double>(m); }
 
   void clear() {
     for (const Index j : gram_model_.features) place_[at(j)] = -1;
@@ -43,34 +80,13 @@ class WorkingSet {
     gram_.resize(0);
   }
 
-  /// Compares the products of the two ways, in units of one that streams from the cache. Those of a Gram matrix, formed
-  /// in registers, take a fifth of it; those that follow an index take eight.
-  bool prefers_gram(const Indices& set) const {
-    const Index m = static_cast<Index>(set.size());
-    if (m > most_) return false;
-    Indices missing;
-    double entries = 0, moving = 0;
-    for (const Index j : set) {
-      entries += static_cast<double>(x_.stored(j));
-      if (!holds(j)) missing.push_back(j);
-    }
-    const Index news = static_cast<Index>(missing.size());
-    if (news == 0) return true;
-    moving = static_cast<double>(m) / 2;
-    const double share = static_cast<double>(news) / static_cast<double>(m);
-    const double form = 0.2 * x_.gram_cost(set.data(), m) * share * (2 - share);
-    const double gram = form + usual_sweeps * moving * static_cast<double>(m);
-    const double each = x_.sparse() ? 8 : 1;
-    const double residual = entries * each + usual_sweeps * entries * each;
-    return gram <= residual;
-  }
-
   Descent with_gram(const QuadraticTerms& terms, const Indices& set, const Vector& w, const Vector& g,
-                    const CoordinateLoops& loops, double accuracy, Vector& delta) {
+                    const CoordinateLoops& loops, double accuracy, const Watch& watch, Vector& delta) {
     hold(terms, set);
     GramModel& model = gram_model_;
     const std::size_t held = model.features.size();
     model.h = &gram_;
+    model.scale = terms.scale;
     model.w.resize(held);
     model.g.assign(held, 0.0);
     for (std::size_t p = 0; p < held; ++p) model.w[p] = w[at(model.features[p])];
@@ -82,7 +98,7 @@ class WorkingSet {
       model.live.push_back(p);
     }
     std::sort(model.live.begin(), model.live.end());
-    const Descent descent = loops.descend(model, accuracy, 2000);
+    const Descent descent = loops.descend(model, accuracy, 2000, watch);
     delta.resize(set.size());
     for (std::size_t t = 0; t < set.size(); ++t) {
       const Index p = place_[at(set[t])];
@@ -126,7 +142,7 @@ class WorkingSet {
   }
 
   Descent with_columns(const QuadraticTerms& terms, const Indices& set, const Vector& w, const Vector& g,
-                       const CoordinateLoops& loops, double accuracy, Vector& delta) {
+                       const CoordinateLoops& loops, double accuracy, const Watch& watch, Vector& delta) {
     DenseModel model;
     const Index m = static_cast<Index>(set.size());
     model.rows = x_.rows();
@@ -137,11 +153,11 @@ class WorkingSet {
     for (Index a = 0; a < m; ++a) {
       model.squares[at(a)] = simd::square(model.columns.data() + a * model.rows, model.rows);
     }
-    return finish(model, loops, accuracy, delta);
+    return finish(model, loops, accuracy, watch, delta);
   }
 
   Descent with_entries(const QuadraticTerms& terms, const Indices& set, const Vector& w, const Vector& g,
-                       const CoordinateLoops& loops, double accuracy, Vector& delta) {
+                       const CoordinateLoops& loops, double accuracy, const Watch& watch, Vector& delta) {
     SparseModel model;
     const Index m = static_cast<Index>(set.size());
     model.rows = x_.rows();
@@ -167,7 +183,7 @@ class WorkingSet {
       }
       model.squares[at(a)] = square;
     }
-    return finish(model, loops, accuracy, delta);
+    return finish(model, loops, accuracy, watch, delta);
   }
 
   template <class Model>
@@ -184,8 +200,9 @@ class WorkingSet {
   }
 
   template <class Model>
-  static Descent finish(Model& model, const CoordinateLoops& loops, double accuracy, Vector& delta) {
-    const Descent descent = loops.descend(model, accuracy, 200);
+  static Descent finish(Model& model, const CoordinateLoops& loops, double accuracy, const Watch& watch,
+                        Vector& delta) {
+    const Descent descent = loops.descend(model, accuracy, 200, watch);
     delta.resize(model.w.size());
     for (std::size_t t = 0; t < delta.size(); ++t) delta[t] = model.w[t] - model.start[t];
     return descent;
