@@ -7,6 +7,7 @@ from typing import Any
 from xml.etree import ElementTree as ET
 
 import numpy as np
+import polars as pl
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -73,8 +74,7 @@ def test_gain_is_mutual_information(seed: int) -> None:
 def test_empty_branches_answer_like_their_parent() -> None:
     X, y = visits()
     model = DecisionTree().fit(X, y)
-    french = X[3:4].to_dict(as_series=False) | {"Type": ["French"]}
-    row = np.array([[french[name][0] for name in X.columns]], dtype=object)
+    row = X[3:4].with_columns(Type=pl.lit("French"))
     assert model.predict_proba(row).tolist() == [[0.5, 0.5]]  # of the four hungry guests of a full house two waited
 
 

@@ -26,8 +26,8 @@ import numpy as np
 from scipy.stats import beta
 
 from tutelage.base import Accepts, Classifier, is_sparse
-from tutelage.neighbours.mixed import as_codes
 from tutelage.parameters import Count, Interval, NonNegative, fitted
+from tutelage.tables import as_codes
 from tutelage.trees.branches import Limits, Node, grow
 from tutelage.trees.drawing import svg
 from tutelage.trees.rules import Rule, rules_of
@@ -90,20 +90,8 @@ class DecisionTree(Classifier):
         if is_sparse(arrays[0]):
             return super()._check_arrays(*arrays, **options)
         known = None if options.get("reset", True) else self._vocabulary
-        coded, learned = as_codes(arrays[0], known)
-        self._vocabulary: dict[int, dict[Any, int]] = learned
-        if coded is not arrays[0]:
-            self._check_names(arrays[0], reset=options.get("reset", True))
+        coded, self._vocabulary = as_codes(arrays[0], known)
         return super()._check_arrays(coded, *arrays[1:], **options)
-
-    def _check_names(self, X: Any, *, reset: bool) -> None:
-        names = [str(name) for name in X.columns] if hasattr(X, "columns") else None
-        if reset:
-            self._names: list[str] | None = names
-        elif names is not None and self._names is not None and names != self._names:
-            raise ValueError(
-                f"The columns of X must be those of the fit, in their order: {self._names}; found {names}."
-            )
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Grow the tree, and prune it if asked to.
@@ -117,7 +105,6 @@ class DecisionTree(Classifier):
         sample_weight : array of shape (n,), optional
             How much each row counts.
         """
-        self._names = None
         X, codes, weight = self.validate(X, y, sample_weight)
         weight = np.ones(len(codes)) if weight is None else weight
         rows = np.flatnonzero(weight)
@@ -170,8 +157,7 @@ class DecisionTree(Classifier):
     def names(self) -> list[str]:
         """Name the columns: as the frame of the fit did, or x0, x1, ..."""
         named = getattr(self, "feature_names_in_", None)
-        known = self._names if named is None else list(named)
-        return known or [f"x{j}" for j in range(self.n_features_in_)]
+        return [f"x{j}" for j in range(self.n_features_in_)] if named is None else list(named)
 
     def branch_names(self, node: Node) -> list[str]:
         """Name the branches of a node by the answers that lead there."""
