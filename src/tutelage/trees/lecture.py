@@ -27,7 +27,7 @@ from scipy.stats import beta
 
 from tutelage.base import Accepts, Classifier, is_sparse
 from tutelage.parameters import Count, Interval, NonNegative, fitted
-from tutelage.tables import as_codes
+from tutelage.tables import Vocabulary, as_codes
 from tutelage.trees.branches import Limits, Node, grow
 from tutelage.trees.drawing import svg
 from tutelage.trees.rules import Rule, rules_of
@@ -79,6 +79,7 @@ class DecisionTree(Classifier):
     ] = 0.25
 
     root_: Node = fitted("The root of the tree.")
+    _vocabulary: Vocabulary
     categories_: dict[int, list[Any]] = fitted("The categories of each column that has them, by their codes.")
 
     def __sklearn_tags__(self) -> Any:
