@@ -102,7 +102,18 @@ def test_the_first_split_is_the_best_there_is(
         assert least == math.inf or found.impurity[0] < 1e-12
 
 
-@pytest.mark.parametrize("many", [300, 3000])  # over 255 distinct values a column is sorted, not counted
+@pytest.mark.parametrize("values", [255, 256, 257])
+@pytest.mark.parametrize("missing", [False, True])
+def test_as_many_values_as_a_byte_has(values: int, missing: bool) -> None:
+    X = np.arange(2.0 * values)[:, None] % values
+    y = (X[:, 0] >= values - 1).astype(int)
+    if missing:
+        X, y = np.vstack([X, [[np.nan], [np.nan]]]), np.append(y, [2, 2])
+    for model in (DecisionTreeClassifier(), ExtraTreeClassifier(random_state=0)):
+        np.testing.assert_array_equal(model.fit(X, y).predict(X), y)
+
+
+@pytest.mark.parametrize("many", [300, 3000])  # over 256 distinct values a column is sorted, not counted
 def test_sorted_columns_find_the_best_split_too(many: int) -> None:
     rng = np.random.default_rng(3)
     X, w = rng.normal(size=(many, 2)), np.ones(many)

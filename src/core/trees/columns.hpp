@@ -3,8 +3,8 @@
 // A split asks whether x <= t, so only the order of a column matters. Each column is sorted once and its values become
 // codes 0 ... bins - 1 in their order; a missing value has the code `bins`. Three forms:
 //
-//   bytes    one byte a row, where the column has at most 255 distinct values (which is exact), or where 255 bins of
-//            about equal count stand for them (the histogram splitter)
+//   bytes    one byte a row, where the column has at most 256 distinct values, what is missing included (which is
+//            exact), or where 255 bins of about equal count stand for them (the histogram splitter)
 //   sorted   rows with their codes in order of the column: a node owns one range of it in every column
 //   ranks    four bytes a row, for nodes that look at a few columns drawn at random and sort those themselves
 #pragma once
@@ -178,6 +178,7 @@ class Table {
       place = {x, 0};
       distinct.push_back(x);
     }
+    if (distinct.size() == 256 && column.missing) return false;  // a byte has no code left for what is missing
     std::sort(distinct.begin(), distinct.end());
     column.form = Form::bytes;
     column.bins = static_cast<std::uint32_t>(distinct.size());
@@ -191,12 +192,12 @@ class Table {
 
   void rank(Column& column, const double* values, Use use, std::vector<Entry>& entries,
             std::vector<Entry>& spare) const {
-    if (code_few(column, values, most_bins)) return;
+    if (code_few(column, values, 256)) return;
     const Index rows = x_.rows;
     entries.resize(static_cast<std::size_t>(rows));
     const Index present = order(column, values, rows, rows, entries, spare);
     column.missing = present < rows;
-    column.form = column.bins <= most_bins ? Form::bytes : use == Use::every_column ? Form::sorted : Form::ranks;
+    column.form = use == Use::every_column ? Form::sorted : Form::ranks;
     if (column.form == Form::sorted) {
       Index end = present;
       for (Index i = 0; column.missing && i < rows; ++i)
@@ -207,12 +208,8 @@ class Table {
     column.lows.resize(column.bins);
     for (Index i = 0; i < present; ++i) column.lows[entries[i].code] = values[entries[i].row];
     column.highs = column.lows;
-    const auto fill = [&](auto& codes) {
-      using Code = typename std::remove_reference_t<decltype(codes)>::value_type;
-      codes.assign(static_cast<std::size_t>(rows), static_cast<Code>(column.bins));
-      for (Index i = 0; i < present; ++i) codes[entries[i].row] = static_cast<Code>(entries[i].code);
-    };
-    column.form == Form::bytes ? fill(column.bytes) : fill(column.ranks);
+    column.ranks.assign(static_cast<std::size_t>(rows), column.bins);
+    for (Index i = 0; i < present; ++i) column.ranks[entries[i].row] = entries[i].code;
   }
 
   void bin(Column& column, const double* values, Index sample, std::uint32_t bins, std::vector<Entry>& entries,

@@ -83,7 +83,7 @@ inline Sequence sequence(const View& view, const std::uint32_t* rows, Index coun
   if (!entries) {
     if (made.size() < static_cast<std::size_t>(count)) made.resize(static_cast<std::size_t>(count));
     for (Index i = 0; i < count; ++i) made[i] = {rows[i], view.bytes ? view.bytes[rows[i]] : view.ranks[rows[i]]};
-    sort_by_code(made.data(), count, std::bit_width(bins), spare);
+    sort_by_code(made.data(), count, std::bit_width(bins - !view.column->missing), spare);
     entries = made.data();
   }
   Index present = count;
@@ -112,8 +112,8 @@ class SearchBy final : public Search {
     if (rules.random) return draw(node, rules, view, rows, found);
     // Sums of bins cost a walk over all bins, a sort of the rows some steps for each.
     const Index cells = static_cast<Index>(bins) * (c_.width() + 2);
-    if (cells <= 16 * count && view.bytes) return over_bins(node, rules, view, view.bytes, rows, found);
-    if (cells <= 16 * count && view.ranks) return over_bins(node, rules, view, view.ranks, rows, found);
+    if (cells <= 5 * count && view.bytes) return over_bins(node, rules, view, view.bytes, rows, found);
+    if (cells <= 5 * count && view.ranks) return over_bins(node, rules, view, view.ranks, rows, found);
     over_rows(node, rules, view, sequence(view, rows, count), found);
   }
 

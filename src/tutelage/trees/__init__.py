@@ -20,7 +20,7 @@ and complexity (`ccp_alpha`: the price of a leaf), take away what is not worth i
 
 *Exact splitter* (``splitter="best"``): each feature is sorted once. A node owns a range of every sorted feature; a
 split cuts the ranges in two and keeps their order. So every level costs O(n d) after O(n d log n), whatever the values.
-A feature of at most 255 distinct values is counted by value instead. *Histogram splitter* (``"histogram"``): every
+A feature of at most 256 distinct values is counted by value instead. *Histogram splitter* (``"histogram"``): every
 feature becomes at most 255 bins. *Random splitter* (``"random"``): one cut a feature, drawn between its extremes.
 Which one runs is what `splitter` says; the size of the data never changes it.
 
