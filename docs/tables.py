@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 import tutelage
 from tutelage import losses, penalties
 from tutelage.certificate import Kind, Reason
+from tutelage.evaluation import METRICS
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -43,12 +44,22 @@ def kinds() -> str:
     return "\n".join(["| kind | name |", "| --- | --- |", *(f"| {kind.name} | {kind.value} |" for kind in Kind)])
 
 
+def metrics() -> str:
+    """Give a line for each metric: what it needs, which way is better, and how its interval is made."""
+    lines = ["| metric | needs | better | interval |", "| --- | --- | --- | --- |"]
+    for one in METRICS.values():
+        way = "Wilson" if one.proportion is not None else "DeLong" if one.name == "auc" else "BCa bootstrap"
+        lines.append(f"| `{one.name}` | {one.needs} | {'more' if one.greater_is_better else 'less'} | {way} |")
+    return "\n".join(lines)
+
+
 TABLES: dict[str, Callable[[], str]] = {
     "losses": losses.table,
     "penalties": penalties.table,
     "linear-models": linear_models,
     "reasons": reasons,
     "kinds": kinds,
+    "metrics": metrics,
 }
 
 

@@ -8,11 +8,9 @@ import re
 import subprocess
 import sys
 
-import numpy as np
 import pytest
-from statsmodels.stats.proportion import proportion_confint
 
-from tutelage.__main__ import TOLERANCE, demonstrate, lines, main, wilson
+from tutelage.__main__ import TOLERANCE, demonstrate, lines, main
 
 
 def run(**environment: str) -> subprocess.CompletedProcess[bytes]:
@@ -54,10 +52,11 @@ def test_what_is_printed_is_what_was_found() -> None:
     proof = result.certificate
     assert proof.dual <= proof.primal
     assert proof.relative_gap <= TOLERANCE
-    assert result.learned + result.sealed == 891
-    assert result.common < result.right <= result.sealed
+    assert result.learned + result.score.rows == 891
+    assert result.score.number == 1
+    assert result.common < result.score.value <= 1
     text = "\n".join(lines(result))
-    assert f"{result.right / result.sealed:.3f}" in text
+    assert f"{result.score.value:.3f}" in text
     assert all(name in text for name, _ in result.effects)
 
 
@@ -65,11 +64,3 @@ def test_the_same_seed_seals_the_same_rows() -> None:
     first, second, other = demonstrate(3), demonstrate(3), demonstrate(4)
     assert first.effects == second.effects
     assert first.effects != other.effects
-
-
-def test_wilsons_interval_is_that_of_statsmodels() -> None:
-    for total in (1, 7, 223, 10_000):
-        for right in {0, 1, total // 3, total}:
-            np.testing.assert_allclose(
-                wilson(right, total), proportion_confint(right, total, method="wilson"), rtol=1e-12, atol=1e-15
-            )

@@ -32,7 +32,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ),
     ("datasets",),
     ("base",),
-    ("losses", "penalties", "kernels", "links", "features", "solvers", "counts"),
+    ("losses", "penalties", "kernels", "links", "features", "solvers", "counts", "fold_paths"),
     ("risk",),
     (
         *("linear", "perceptron", "svm", "neighbours", "bayes", "discriminant", "trees", "ensembles", "networks"),

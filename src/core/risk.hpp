@@ -71,6 +71,11 @@ class Risk {
   double passes() const { return passes_; }
   void count_passes(double passes) const { passes_ += passes; }
 
+  /// Whether a point has a coefficient that is not zero: a start that somebody chose.
+  bool has_coefficients(const Vector& point) const {
+    return std::any_of(point.begin(), point.begin() + k_ * d_, [](double w) { return w != 0; });
+  }
+
   /// Internal coordinates have b' = b + m . w: the inverse of export_point.
   void import_point(Vector& point) const { move_intercept(point, 1); }
   void export_point(Vector& point) const { move_intercept(point, -1); }

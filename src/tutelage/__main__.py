@@ -4,20 +4,11 @@ Problem: who survived the Titanic? A quarter of the rows is sealed by a seed bef
 regression learns from the rest, from three facts of each passenger: the title in the name, the class, the size of the
 family. Printed are the certificate of the fit, what the model found, and the score on the sealed rows, opened once.
 
-The interval of the score is Wilson's (1927): the proportions p for which what was seen is not surprising,
-
-    (p - share)^2 = z^2 p (1 - p) / n,     z = 1.96 for 95 %
-
-which stays inside [0, 1] and holds for small n, where share -+ z sqrt(share (1 - share) / n) does neither.
-
->>> low, high = wilson(8, 10)
->>> round(low, 3), round(high, 3)
-(0.49, 0.943)
+The sealing, the opening and the interval of the score are those of `tutelage.Exam`.
 """
 
 from __future__ import annotations
 
-import math
 import os
 import sys
 import time
@@ -28,6 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from tutelage.certificate import Certificate
+    from tutelage.evaluation import Opening
 
 SEED = 1912
 TOLERANCE = 1e-8  # of the relative duality gap
@@ -45,8 +37,12 @@ class Demonstration:
         The proof of the fit.
     effects : list of (str, float)
         Each feature's name and coefficient, the largest first.
-    learned, sealed, right, common : int
-        Rows learned from; rows sealed; of these, those predicted right, and those of the class most common in training.
+    learned : int
+        Rows learned from.
+    score : Opening
+        What the exam answered.
+    common : float
+        The share of the commonest class among the rows learned from.
     seconds : float
         How long the fit took, features included.
     """
@@ -54,9 +50,8 @@ class Demonstration:
     certificate: Certificate
     effects: list[tuple[str, float]]
     learned: int
-    sealed: int
-    right: int
-    common: int
+    score: Opening
+    common: float
     seconds: float
 
 
@@ -73,16 +68,15 @@ def demonstrate(seed: int = SEED) -> Demonstration:
     from sklearn.compose import make_column_transformer
     from sklearn.pipeline import make_pipeline
 
-    from tutelage import Buckets, LogisticRegression, OneHot, datasets
+    from tutelage import Buckets, Exam, LogisticRegression, OneHot, datasets
 
     frame, y = datasets.titanic(return_X_y=True)
-    shuffled = np.random.default_rng(seed).permutation(len(y))
-    sealed, learned = np.split(shuffled, [round(SEALED * len(y))])
     X = frame.select(
         "Pclass",
         title=pl.col("Name").str.extract(r", ([^.]*)\."),
         family=1 + pl.col("SibSp") + pl.col("Parch"),
     )
+    exam = Exam(X, y, share=SEALED, random_state=seed)
     features = make_column_transformer(
         (OneHot(unknown="ignore", min_count=10), ["title", "Pclass"]),
         (Buckets(edges=[2, 5]), ["family"]),
@@ -90,40 +84,17 @@ def demonstrate(seed: int = SEED) -> Demonstration:
     )
     model = make_pipeline(features, LogisticRegression(tol=TOLERANCE))
     start = time.perf_counter()
-    model.fit(X[learned], y[learned])
+    model.fit(exam.X, exam.y)
     seconds = time.perf_counter() - start
     effects: list[tuple[str, float]] = list(zip(features.get_feature_names_out(), model[-1].coef_[0], strict=True))
-    truth = y[sealed]
     return Demonstration(
         certificate=model[-1].certificate_,
         effects=sorted(effects, key=lambda effect: -effect[1]),
-        learned=len(learned),
-        sealed=len(sealed),
-        right=int((model.predict(X[sealed]) == truth).sum()),
-        common=int((truth == np.bincount(y[learned]).argmax()).sum()),
+        learned=len(exam.y),
+        score=exam.open(model),
+        common=float(np.bincount(exam.y).max() / len(exam.y)),
         seconds=seconds,
     )
-
-
-def wilson(right: int, total: int, quantile: float = 1.959963984540054) -> tuple[float, float]:
-    """Give Wilson's interval for a proportion.
-
-    Parameters
-    ----------
-    right, total : int
-        How often it was so, and out of how many; total is at least 1.
-    quantile : float, default=1.96
-        Of the normal distribution; 1.96 makes a 95 % interval.
-
-    Returns
-    -------
-    low, high : float
-        The interval.
-    """
-    share, spread = right / total, quantile**2 / total
-    centre = (share + spread / 2) / (1 + spread)
-    half = math.sqrt(share * (1 - share) * spread + spread**2 / 4) / (1 + spread)
-    return centre - half, centre + half
 
 
 def lines(result: Demonstration, *, bold: str = "", dim: str = "", plain: str = "", bar: str = "#") -> Iterator[str]:
@@ -139,14 +110,14 @@ def lines(result: Demonstration, *, bold: str = "", dim: str = "", plain: str = 
         What bars are made of.
     """
     proof = result.certificate
-    low, high = wilson(result.right, result.sealed)
+    low, high = result.score.interval
     verdict = f"tolerance {TOLERANCE:g}, {'' if proof.reason.trustworthy else 'not '}reached"
 
     def heading(words: str) -> str:
         return f"{bold}{words}{plain}"
 
     yield heading("Who survived the Titanic?")
-    yield f"Logistic regression on {result.learned} passengers; {result.sealed} others were sealed before."
+    yield f"Logistic regression on {result.learned} passengers; {result.score.rows} others were sealed before."
     yield ""
     yield heading("Proof") + "   how far the fit can be from the best there is"
     yield f"  primal value    {proof.primal:.15f}   what these coefficients cost"
@@ -161,8 +132,8 @@ def lines(result: Demonstration, *, bold: str = "", dim: str = "", plain: str = 
         yield f"  {name:<{names}}  {effect:+.2f}  {dim}{bar * round(WIDTH * abs(effect) / largest)}{plain}"
     yield ""
     yield heading("Exam") + "    the sealed rows, opened once"
-    yield f"  accuracy        {result.right / result.sealed:.3f}   95 % interval {low:.3f} to {high:.3f}"
-    yield f"  the commonest   {result.common / result.sealed:.3f}   what always guessing one answer would have scored"
+    yield f"  accuracy        {result.score.value:.3f}   95 % interval {low:.3f} to {high:.3f}"
+    yield f"  the commonest   {result.common:.3f}   what always guessing one answer scores on the rows learned from"
 
 
 def main(out: TextIO | None = None) -> int:

@@ -154,3 +154,26 @@ TEST("the Gram matrix of sparse columns, frequent and rare, in any order of rows
     CHECK(furthest < 1e-9);
   }
 }
+
+TEST("the columns of a Gram matrix may stand in any order") {
+  const Index n = 70, d = 40;
+  Vector by_columns(static_cast<std::size_t>(n * d)), by_rows(by_columns.size());
+  for (Index i = 0; i < n; ++i) {
+    for (Index j = 0; j < d; ++j) {
+      const double value = std::sin(static_cast<double>(i * d + j));
+      by_columns[static_cast<std::size_t>(j * n + i)] = by_rows[static_cast<std::size_t>(i * d + j)] = value;
+    }
+  }
+  const DenseColumns<double> columns(by_columns.data(), n, d, n);
+  const DenseRows<double> rows(by_rows.data(), n, d, d);
+  const auto one = column_products(columns), other = column_products(rows);
+  // Sets whose first and last columns are as far apart as if those between were all there.
+  for (const std::vector<Index>& js :
+       {std::vector<Index>{0, 7}, {0, 3}, {5, 9, 2, 1, 30, 31, 6, 12}, {3, 4, 5, 6, 7, 8, 9, 10}}) {
+    const Index m = static_cast<Index>(js.size());
+    Vector a(static_cast<std::size_t>(m * m)), b(a);
+    one->gram(js.data(), 0, m, nullptr, nullptr, a.data(), m);
+    other->gram(js.data(), 0, m, nullptr, nullptr, b.data(), m);
+    for (std::size_t e = 0; e < a.size(); ++e) CHECK(std::abs(a[e] - b[e]) < 1e-10);
+  }
+}

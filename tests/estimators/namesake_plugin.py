@@ -8,6 +8,7 @@ the file that gets the outcome of every test, and whether it made or fitted one 
 
 from __future__ import annotations
 
+import contextlib
 import importlib
 import json
 import sys
@@ -42,6 +43,8 @@ def our_names() -> list[str]:
 def swap() -> list[str]:
     """Replace theirs by ours, in the public module and in the one that defines it."""
     swapped = []
+    with contextlib.suppress(ImportError):  # what puts the searches by halving beside the others
+        importlib.import_module("sklearn.experimental.enable_halving_search_cv")
     for chapter in PUBLIC:
         public = importlib.import_module(f"sklearn.{chapter}")
         for name in sorted(set(getattr(public, "__all__", ())) & set(our_names())):

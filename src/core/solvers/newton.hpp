@@ -4,7 +4,8 @@
 // `Metric`. With the Hessian of the current point as metric a step is Newton's; with one from an earlier point or from
 // a sample of the rows it is a chord step that the memory corrects; with a diagonal it is L-BFGS.
 //
-//   1. On many rows, solve the problem on every m-th block of them first. Its minimum is within the statistical error
+//   1. On many rows, solve the problem on every m-th block of them first, unless a start is given. Its minimum is
+//   within the statistical error
 //      of the full one, and its Hessian is the metric to continue with.
 //   2. Each round: one pass for value and gradient at w + step. The pass brings a new Hessian when the last step
 //      contracted the error badly and the Hessian's price is worth it.
@@ -172,7 +173,7 @@ class QuasiNewtonSolver {
     const Risk risk(thin.sample(), risk_.loss(), risk_.penalty(), risk_.intercept(), risk_.shift());
     Stopping rough = stopping_;
     rough.tol = 1e-3;
-    rough.max_rounds = 12;
+    rough.max_rounds = risk_.has_coefficients(point) ? 0 : 12;  // a start that was given is near enough
     QuasiNewton plan = plan_;
     plan.sample_rows = 0;
     QuasiNewtonSolver solver(risk, plan, rough);
@@ -186,9 +187,11 @@ class QuasiNewtonSolver {
   /// A few rounds without proof; leaves the metric of the last point in unfactored_.
   void rough(Vector& point) {
     point_ = point;
-    risk_.evaluate(point_, local_, true, plan_.form);
-    take_curvature(plan_.form);
-    contraction_ = 0;  // goes on with the Hessian of the start until a step disappoints
+    if (stopping_.max_rounds > 0) {
+      risk_.evaluate(point_, local_, true, plan_.form);
+      take_curvature(plan_.form);
+      contraction_ = 0;  // goes on with the Hessian of the start until a step disappoints
+    }
     for (Index round = 0; round < stopping_.max_rounds; ++round) {
       const Vector direction = descent();
       const double decrement = -dot(direction, local_.gradient) / 2;

@@ -60,7 +60,10 @@ class TruncatedNewton {
       }
       if (expected <= asked * std::abs(local_.value) || decrement <= 1e-17 * scale) {
         proof_.write(point_, metric_, fit.certificate, true);
-        if (watch_.converged(fit.certificate, scale)) break;
+        if (watch_.converged(fit.certificate, scale)) {
+          if (stopping_.tol <= 1e-14) polish(fit.certificate);
+          break;
+        }
         if (decrement <= 1e-17 * scale) {
           fit.certificate.reason = proof_.recedes(point_) ? Reason::separable : Reason::rounding;
           break;
@@ -94,7 +97,7 @@ class TruncatedNewton {
   /// Step 1: the minimum on a sample of m rows is within the statistical error of that on all rows, (coefficients / m),
   /// so a tenth of it will do. It begins on a sample of its own.
   void begin() {
-    if (plan_.start_rows <= 0 || risk_.rows() < 3 * plan_.start_rows) return;
+    if (plan_.start_rows <= 0 || risk_.rows() < 3 * plan_.start_rows || risk_.has_coefficients(point_)) return;
     const Index stride = std::min<Index>(8, risk_.rows() / plan_.start_rows);
     const ThinnedSample thin(risk_.sample(), risk_.loss().targets(), stride);
     if (2 * thin.sample().x->rows() > risk_.rows()) return;  // it has too few blocks to choose from
@@ -157,6 +160,18 @@ class TruncatedNewton {
     local_.value = certificate.primal;
     local_.gradient = proof_.gradient();
     risk_.penalty().add_gradient(point_.data(), risk_.scores(), risk_.columns(), local_.gradient.data());
+  }
+
+  /// A gap at rounding level leaves coefficients half their digits; one more step brings the others.
+  void polish(const Certificate& certificate) {
+    refresh(certificate);
+    const Vector step = newton_step(0);
+    Vector next(point_);
+    for (std::size_t i = 0; i < next.size(); ++i) next[i] += step[i];
+    Risk::Local there;
+    risk_.evaluate(next, there);
+    const bool level = there.value <= local_.value + 1e-14 * std::abs(local_.value);
+    if (level && norm(there.gradient) < norm(local_.gradient)) point_.swap(next);
   }
 
   /// Step 3, where a decrement of `enough` is as good as zero.

@@ -38,6 +38,9 @@ from tutelage.counts import Sums, sums
 from tutelage.parameters import Arrays, NonNegative, Range, fitted
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from tutelage.fold_paths import FoldPath, Rows
     from tutelage.labels import Codes, Weights
 
 SMALLEST_ALPHA = 1e-10
@@ -118,6 +121,36 @@ class _FeatureCountingNB(DiscreteNB):
 
     def _count(self, X: Matrix, codes: Codes, weight: Weights | None) -> Sums:
         return sums(X, codes, weight, len(self.classes_))
+
+    def fold_paths(
+        self,
+        X: Any,
+        y: Any,
+        folds: Sequence[tuple[Rows, Rows]],
+        grid: Sequence[dict[str, Any]],
+        sample_weight: Any = None,
+    ) -> Iterator[FoldPath | None]:
+        """Fit every candidate on every fold, from counts that add up.
+
+        Parameters
+        ----------
+        X, y : arrays
+            All rows and their classes.
+        folds : list of (train, test)
+            Row numbers.
+        grid : list of dict
+            The candidates.
+        sample_weight : array of shape (n,), optional
+            How much each row counts.
+
+        Returns
+        -------
+        iterator of FoldPath or None
+            See `tutelage.fold_paths`.
+        """
+        from tutelage.bayes.fold_paths import counted_fold_paths
+
+        return counted_fold_paths(self, X, y, folds, grid, sample_weight)
 
     def _product(self, X: Matrix, table: Floats) -> Floats:
         """Multiply rows with a table of classes: X table'."""

@@ -33,6 +33,9 @@ from tutelage.counts import Moments, moments
 from tutelage.parameters import Arrays, NonNegative, Range, fitted
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from tutelage.fold_paths import FoldPath, Rows
     from tutelage.labels import Codes, Weights
 
 
@@ -92,6 +95,16 @@ class GaussianNB(CountingClassifier):
         self.epsilon_ = self.var_smoothing * float(batch.variance().max())
         return counted
 
+    def _measure_rows(self, X: Matrix, codes: Codes, weight: Weights | None) -> tuple[Any, ...]:
+        return self._measure(X, codes, weight)
+
+    def _accept_counts(self, counted: Moments, spread: Moments) -> None:  # type: ignore[override]
+        if self.priors is not None:
+            self._check_priors(np.asarray(self.priors, dtype=np.float64))
+        self.counts_, self._spread = counted, spread
+        self.epsilon_ = self.var_smoothing * float(spread.variance().max())
+        self._estimate()
+
     def _estimate(self) -> None:
         kind = self._kind
         weights = self.counts_.total[:, 0]
@@ -100,6 +113,36 @@ class GaussianNB(CountingClassifier):
         self.class_prior_ = prior.astype(kind)
         self.theta_ = self.counts_.mean.astype(kind)
         self.var_ = (self.counts_.variance() + self.epsilon_).astype(kind)
+
+    def fold_paths(
+        self,
+        X: Any,
+        y: Any,
+        folds: Sequence[tuple[Rows, Rows]],
+        grid: Sequence[dict[str, Any]],
+        sample_weight: Any = None,
+    ) -> Iterator[FoldPath | None]:
+        """Fit every candidate on every fold, from counts that add up.
+
+        Parameters
+        ----------
+        X, y : arrays
+            All rows and their classes.
+        folds : list of (train, test)
+            Row numbers.
+        grid : list of dict
+            The candidates.
+        sample_weight : array of shape (n,), optional
+            How much each row counts.
+
+        Returns
+        -------
+        iterator of FoldPath or None
+            See `tutelage.fold_paths`.
+        """
+        from tutelage.bayes.fold_paths import counted_fold_paths
+
+        return counted_fold_paths(self, X, y, folds, grid, sample_weight)
 
     def forget(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Take back what was learned from rows: the inverse of `partial_fit`.

@@ -45,6 +45,9 @@ from tutelage.linear.base import probabilities
 from tutelage.parameters import Arrays, Count, Has, NonNegative, Range, Share, fitted, parameter
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from tutelage.fold_paths import FoldPath, Rows
     from tutelage.labels import Codes
 
     class _NamesMixin:
@@ -60,6 +63,14 @@ else:
 _EPS = float(np.finfo(np.float64).eps)
 # Below it, the square of a singular value is no longer told from rounding.
 SMALLEST_SQUARED = 1e-6
+
+
+def _needs_no_rows(model: LinearDiscriminantAnalysis) -> bool:
+    """Whether a fit is a function of the scatter within classes."""
+    if model.solver == "svd":
+        return model.tol >= SMALLEST_SQUARED and not model.store_covariance
+    plain = model.priors is None and model.covariance_estimator is None
+    return model.solver == "lsqr" and plain and not isinstance(model.shrinkage, str)
 
 
 class LinearDiscriminantAnalysis(_NamesMixin, _TransformerMixin, Classifier):
@@ -103,6 +114,8 @@ class LinearDiscriminantAnalysis(_NamesMixin, _TransformerMixin, Classifier):
         Annotated[Any, Has("fit"), "What estimates covariances, with covariance_ after its fit."] | None
     ) = parameter(default=None, kw_only=False)
 
+    _handed: counts.Scatter | None = None  # what was measured elsewhere, while a fit is made of it
+
     coef_: Floats = fitted("The coefficients: a row for each class, one row for two classes.")
     intercept_: Floats = fitted("The intercepts.")
     covariance_: Floats = fitted("The covariance within classes, weighted by priors_.")
@@ -131,10 +144,16 @@ class LinearDiscriminantAnalysis(_NamesMixin, _TransformerMixin, Classifier):
             The fitted model.
         """
         X, codes, _ = self.validate(X, y)
+        self._learn(X, codes, None)
+        return self
+
+    def _learn(self, X: Matrix, codes: Codes, measured: counts.Scatter | None) -> None:
+        """Fit to checked rows, or to what was measured of them."""
+        self._handed = measured
         for name in ("covariance_", "explained_variance_ratio_", "scalings_", "xbar_"):
             self.__dict__.pop(name, None)  # of another solver, by a fit before
         classes = len(self.classes_)
-        if len(X) == classes:
+        if len(codes) == classes:
             raise ValueError(
                 f"The number of samples must be more than the number of classes. Found {classes} of both; a covariance "
                 "within classes needs a class of two rows."
@@ -149,7 +168,37 @@ class LinearDiscriminantAnalysis(_NamesMixin, _TransformerMixin, Classifier):
             if name in self.__dict__:
                 setattr(self, name, self.__dict__[name].astype(X.dtype, copy=False))
         self._n_features_out = self._max_components
-        return self
+        self._handed = None
+
+    def fold_paths(
+        self,
+        X: Any,
+        y: Any,
+        folds: Sequence[tuple[Rows, Rows]],
+        grid: Sequence[dict[str, Any]],
+        sample_weight: Any = None,
+    ) -> Iterator[FoldPath | None]:
+        """Fit every candidate on every fold, from the scatter of the other folds.
+
+        Parameters
+        ----------
+        X, y : arrays
+            All rows and their classes.
+        folds : list of (train, test)
+            Row numbers.
+        grid : list of dict
+            The candidates.
+        sample_weight : array of shape (n,), optional
+            How much each row counts.
+
+        Returns
+        -------
+        iterator of FoldPath or None
+            See `tutelage.fold_paths`.
+        """
+        from tutelage.discriminant.fold_paths import scattered_fold_paths
+
+        return scattered_fold_paths(self, X, y, folds, grid, sample_weight, own=False, can=_needs_no_rows)
 
     def _check_words(self, X: Matrix) -> None:
         most = min(len(self.classes_) - 1, X.shape[1])
@@ -188,7 +237,7 @@ class LinearDiscriminantAnalysis(_NamesMixin, _TransformerMixin, Classifier):
             made: Floats = np.einsum("c,cij->ij", self.priors_, each)
             return made
         weight = None if self.priors is None else (self.priors_ / np.bincount(codes))[codes]
-        measured = counts.scatter(X, codes, weight, classes)
+        measured = counts.scatter(X, codes, weight, classes) if self._handed is None else self._handed
         self.means_ = measured.mean if weight is None else counts.moments(X, codes, None, classes).mean
         scatter = measured.scatter if weight is not None else measured.covariance()
         return scatter if self.shrinkage is None else shrink(scatter, float(self.shrinkage))
@@ -220,7 +269,7 @@ class LinearDiscriminantAnalysis(_NamesMixin, _TransformerMixin, Classifier):
         return coef, -0.5 * (self.means_ * coef).sum(axis=1) + _log(self.priors_)
 
     def _solve_svd(self, X: Matrix, codes: Codes) -> tuple[Floats, Floats]:
-        rows, classes = len(X), len(self.classes_)
+        rows, classes = len(codes), len(self.classes_)
         if rows <= X.shape[1] or self.tol < SMALLEST_SQUARED:
             whitening = self._decompose_rows(X, codes)
         else:
@@ -249,7 +298,7 @@ class LinearDiscriminantAnalysis(_NamesMixin, _TransformerMixin, Classifier):
 
     def _decompose_scatter(self, X: Matrix, codes: Codes) -> Floats:
         """Find coordinates in which the covariance within classes is the identity, from that covariance."""
-        measured = counts.scatter(X, codes, None, len(self.classes_))
+        measured = counts.scatter(X, codes, None, len(self.classes_)) if self._handed is None else self._handed
         self.means_ = measured.mean
         covariance = measured.covariance()
         deviation = self._deviation(np.sqrt(np.diag(covariance)))

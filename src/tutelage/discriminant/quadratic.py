@@ -31,6 +31,10 @@ from tutelage.discriminant.joint import JointScores
 from tutelage.parameters import Arrays, Has, NonNegative, Range, Share, fitted
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from tutelage.counts import Scatter
+    from tutelage.fold_paths import FoldPath, Rows
     from tutelage.labels import Codes
 
 
@@ -87,6 +91,11 @@ class QuadraticDiscriminantAnalysis(JointScores, Classifier):
             The fitted model.
         """
         X, codes, _ = self.validate(X, y)
+        self._learn(X, codes, None)
+        return self
+
+    def _learn(self, X: Matrix, codes: Codes, measured: Scatter | None) -> None:
+        """Fit to checked rows, or to what was measured of them."""
         if self.solver == "svd" and self.shrinkage is not None:
             raise NotImplementedError("shrinkage not supported with 'svd' solver. Use solver='eigen', or reg_param.")
         if self.solver == "svd" and self.covariance_estimator is not None:
@@ -100,11 +109,45 @@ class QuadraticDiscriminantAnalysis(JointScores, Classifier):
         priors = rows / len(codes) if self.priors is None else np.array(self.priors, dtype=np.float64)
         if len(priors) != len(rows):
             raise ValueError(f"priors must have a number for each of the {len(rows)} classes, found {len(priors)}.")
-        self._keep(*self._decompose(X, codes, rows), priors, X.dtype.type)
-        return self
+        self._keep(*self._decompose(X, codes, rows, measured), priors, X.dtype.type)
 
-    def _decompose(self, X: Matrix, codes: Codes, rows: Any) -> tuple[Floats, list[Floats], list[Floats], list[Floats]]:
-        measured = counts.scatter(X, codes, None, len(rows), own=True)
+    def fold_paths(
+        self,
+        X: Any,
+        y: Any,
+        folds: Sequence[tuple[Rows, Rows]],
+        grid: Sequence[dict[str, Any]],
+        sample_weight: Any = None,
+    ) -> Iterator[FoldPath | None]:
+        """Fit every candidate on every fold, from the scatter of the other folds.
+
+        Parameters
+        ----------
+        X, y : arrays
+            All rows and their classes.
+        folds : list of (train, test)
+            Row numbers.
+        grid : list of dict
+            The candidates.
+        sample_weight : array of shape (n,), optional
+            How much each row counts.
+
+        Returns
+        -------
+        iterator of FoldPath or None
+            See `tutelage.fold_paths`.
+        """
+        from tutelage.discriminant.fold_paths import scattered_fold_paths
+
+        return scattered_fold_paths(
+            self, X, y, folds, grid, sample_weight, own=True,
+            can=lambda one: one.covariance_estimator is None and not isinstance(one.shrinkage, str),
+        )  # fmt: skip
+
+    def _decompose(
+        self, X: Matrix, codes: Codes, rows: Any, measured: Scatter | None
+    ) -> tuple[Floats, list[Floats], list[Floats], list[Floats]]:
+        measured = counts.scatter(X, codes, None, len(rows), own=True) if measured is None else measured
         if self.solver == "svd":
             each = measured.covariance()
         else:

@@ -50,7 +50,10 @@ from tutelage.parameters import Count, Interval, NonNegative, Positive, Range, V
 from tutelage.risk import Risk, Solution
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
     from tutelage.base import Floats, Matrix
+    from tutelage.fold_paths import FoldPath, Rows
     from tutelage.labels import Weights
 
 HINTS = ("lbfgs", "newton-cholesky")
@@ -194,6 +197,36 @@ class GeneralisedLinearRegressor(WithInference, LinearRegressor):
         if self.verbose:
             print(solution.certificate)
         return self
+
+    def fold_paths(
+        self,
+        X: Any,
+        y: Any,
+        folds: Sequence[tuple[Rows, Rows]],
+        grid: Sequence[dict[str, Any]],
+        sample_weight: Any = None,
+    ) -> Iterator[FoldPath | None]:
+        """Fit every candidate on every fold, started at the fits of all rows.
+
+        Parameters
+        ----------
+        X, y : arrays
+            All rows and their targets.
+        folds : list of (train, test)
+            Row numbers.
+        grid : list of dict
+            The candidates.
+        sample_weight : array of shape (n,), optional
+            How much each row counts.
+
+        Returns
+        -------
+        iterator of FoldPath or None
+            See `tutelage.fold_paths`.
+        """
+        from tutelage.linear.logistic_folds import deviance_fold_paths
+
+        return deviance_fold_paths(self, X, y, folds, grid, sample_weight)
 
     def _start(self, X: Matrix, y: Floats, weight: Weights | None) -> Floats | None:
         columns = X.shape[1]

@@ -48,7 +48,10 @@ from tutelage.parameters import Arrays, Count, NonNegative, Positive, RandomStat
 from tutelage.risk import Risk, Solution, minimise
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
     from tutelage.certificate import Certificate
+    from tutelage.fold_paths import FoldPath, Rows
 
 # scikit-learn's words, which code may look for.
 NOT_CONVERGED = "Objective did not converge. You might want to increase the number of iterations."
@@ -130,6 +133,36 @@ class ElasticNet(LinearRegressor):
             opening=NOT_CONVERGED,
         )
         return self
+
+    def fold_paths(
+        self,
+        X: Any,
+        y: Any,
+        folds: Sequence[tuple[Rows, Rows]],
+        grid: Sequence[dict[str, Any]],
+        sample_weight: Any = None,
+    ) -> Iterator[FoldPath | None]:
+        """Fit every candidate on every fold, by one path for each fold.
+
+        Parameters
+        ----------
+        X, y : arrays
+            All rows and their targets.
+        folds : list of (train, test)
+            Row numbers.
+        grid : list of dict
+            The candidates.
+        sample_weight : array of shape (n,), optional
+            How much each row counts.
+
+        Returns
+        -------
+        iterator of FoldPath or None
+            See `tutelage.fold_paths`.
+        """
+        from tutelage.linear.lasso_folds import lasso_fold_paths
+
+        return lasso_fold_paths(self, X, y, folds, grid, sample_weight)
 
     def _fit_column(self, X: Matrix, y: Floats, weight: Floats | None, target: int) -> Solution:
         start = None

@@ -29,7 +29,7 @@ rows: the variance of the predictions is noise d / n, and a penalty (`tutelage.l
 
 from __future__ import annotations
 
-from typing import Annotated, Any, ClassVar, Self
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Self
 
 import numpy as np
 
@@ -41,6 +41,11 @@ from tutelage.linear.base import LinearRegressor
 from tutelage.linear.inference import Information, WithInference
 from tutelage.parameters import NonNegative, Positive, fitted
 from tutelage.risk import Risk, certificate_from
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from tutelage.fold_paths import FoldPath, Rows
 
 WORST = {Reason.ROUNDS: 1, Reason.TIME: 2, Reason.INTERRUPTED: 3}
 
@@ -121,6 +126,36 @@ class LinearRegression(WithInference, LinearRegressor):
             coef, intercept = coef[0], intercept[0]
         self.keep(coef, intercept, certificate, X)
         return self
+
+    def fold_paths(
+        self,
+        X: Any,
+        y: Any,
+        folds: Sequence[tuple[Rows, Rows]],
+        grid: Sequence[dict[str, Any]],
+        sample_weight: Any = None,
+    ) -> Iterator[FoldPath | None]:
+        """Fit every candidate on every fold, from sums over the folds that add up.
+
+        Parameters
+        ----------
+        X, y : arrays
+            All rows and their targets.
+        folds : list of (train, test)
+            Row numbers.
+        grid : list of dict
+            The candidates.
+        sample_weight : array of shape (n,), optional
+            How much each row counts.
+
+        Returns
+        -------
+        iterator of FoldPath or None
+            See `tutelage.fold_paths`.
+        """
+        from tutelage.linear.least_squares_folds import squared_fold_paths
+
+        return squared_fold_paths(self, X, y, folds, grid, sample_weight)
 
     @property
     def singular_(self) -> Floats:

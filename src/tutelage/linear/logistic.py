@@ -73,8 +73,9 @@ from tutelage.parameters import (
 from tutelage.risk import Risk, Solution
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator, Sequence
 
+    from tutelage.fold_paths import FoldPath, Rows
     from tutelage.labels import Codes, Weights
 
 
@@ -312,6 +313,36 @@ class LogisticRegression(CallbackSupport, SparseCoefficients, WithInference, Lin
         self._keep_fit(solution, solution.coef if liblinear else X)
         self._information = problem.information(solution) if math.isinf(C) and not liblinear else None
         return self
+
+    def fold_paths(
+        self,
+        X: Any,
+        y: Any,
+        folds: Sequence[tuple[Rows, Rows]],
+        grid: Sequence[dict[str, Any]],
+        sample_weight: Any = None,
+    ) -> Iterator[FoldPath | None]:
+        """Fit every candidate on every fold, started at the fits of all rows.
+
+        Parameters
+        ----------
+        X, y : arrays
+            All rows and their classes.
+        folds : list of (train, test)
+            Row numbers.
+        grid : list of dict
+            The candidates.
+        sample_weight : array of shape (n,), optional
+            How much each row counts.
+
+        Returns
+        -------
+        iterator of FoldPath or None
+            See `tutelage.fold_paths`.
+        """
+        from tutelage.linear.logistic_folds import logistic_fold_paths
+
+        return logistic_fold_paths(self, X, y, folds, grid, sample_weight)
 
     def set_callbacks(self, *callbacks: Any) -> Self:
         """Set scikit-learn's callbacks, which are told of every round of a fit with the default solver.

@@ -41,7 +41,10 @@ from tutelage.parameters import Arrays, Count, NonNegative, Positive, RandomStat
 from tutelage.risk import Risk, certificate_from, minimise
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
     from tutelage.certificate import Certificate
+    from tutelage.fold_paths import FoldPath, Rows
 
 Alpha = Annotated[
     NonNegative | Arrays, "Strength of the penalty, or one for each target.", Range(1e-6, 1e6, logarithmic=True)
@@ -172,6 +175,36 @@ class Ridge(_RidgeModel, LinearRegressor):
         self.keep(coef, intercept, certificate, X, opening=self._opening())
         return self
 
+    def fold_paths(
+        self,
+        X: Any,
+        y: Any,
+        folds: Sequence[tuple[Rows, Rows]],
+        grid: Sequence[dict[str, Any]],
+        sample_weight: Any = None,
+    ) -> Iterator[FoldPath | None]:
+        """Fit every candidate on every fold, all strengths of a fold from one factor.
+
+        Parameters
+        ----------
+        X, y : arrays
+            All rows and their targets.
+        folds : list of (train, test)
+            Row numbers.
+        grid : list of dict
+            The candidates.
+        sample_weight : array of shape (n,), optional
+            How much each row counts.
+
+        Returns
+        -------
+        iterator of FoldPath or None
+            See `tutelage.fold_paths`.
+        """
+        from tutelage.linear.least_squares_folds import squared_fold_paths
+
+        return squared_fold_paths(self, X, y, folds, grid, sample_weight)
+
     def _opening(self) -> str:
         # scikit-learn's words, which code may look for.
         return "The lbfgs solver did not converge." if self.positive else ""
@@ -215,6 +248,36 @@ class RidgeClassifier(_RidgeModel, LinearClassifier):
         coef, intercept, certificate = self._fit_columns(X, targets, weight)
         self.keep(coef, intercept, certificate, X)
         return self
+
+    def fold_paths(
+        self,
+        X: Any,
+        y: Any,
+        folds: Sequence[tuple[Rows, Rows]],
+        grid: Sequence[dict[str, Any]],
+        sample_weight: Any = None,
+    ) -> Iterator[FoldPath | None]:
+        """Fit every candidate on every fold, all strengths of a fold from one factor.
+
+        Parameters
+        ----------
+        X, y : arrays
+            All rows and their classes.
+        folds : list of (train, test)
+            Row numbers.
+        grid : list of dict
+            The candidates.
+        sample_weight : array of shape (n,), optional
+            How much each row counts.
+
+        Returns
+        -------
+        iterator of FoldPath or None
+            See `tutelage.fold_paths`.
+        """
+        from tutelage.linear.least_squares_folds import squared_fold_paths
+
+        return squared_fold_paths(self, X, y, folds, grid, sample_weight)
 
     def _validate_classes(self, X: Any, y: Any, sample_weight: Any) -> tuple[Matrix, Floats, Floats | None]:
         shape = y.shape if hasattr(y, "shape") else np.asarray(y).shape

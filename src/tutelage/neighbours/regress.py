@@ -26,7 +26,10 @@ from tutelage.neighbours.base import (
 from tutelage.parameters import parameter
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
     from tutelage.base import Floats
+    from tutelage.fold_paths import FoldPath, Rows
 
 
 class _Averaging(Neighbourly, Regressor):
@@ -66,6 +69,36 @@ class KNeighborsRegressor(_Averaging, KNearest):
     """
 
     n_neighbors: Neighbours = parameter(default=5, kw_only=False)
+
+    def fold_paths(
+        self,
+        X: Any,
+        y: Any,
+        folds: Sequence[tuple[Rows, Rows]],
+        grid: Sequence[dict[str, Any]],
+        sample_weight: Any = None,
+    ) -> Iterator[FoldPath | None]:
+        """Fit every candidate on every fold, all numbers of neighbours by one search.
+
+        Parameters
+        ----------
+        X, y : arrays
+            All rows and their targets.
+        folds : list of (train, test)
+            Row numbers.
+        grid : list of dict
+            The candidates.
+        sample_weight : array of shape (n,), optional
+            How much each row counts.
+
+        Returns
+        -------
+        iterator of FoldPath or None
+            See `tutelage.fold_paths`.
+        """
+        from tutelage.neighbours.fold_paths import neighbour_fold_paths
+
+        return neighbour_fold_paths(self, X, y, folds, grid, sample_weight)
 
     def predict(self, X: Any) -> Floats:
         """Predict the weighted mean of the neighbours' targets.

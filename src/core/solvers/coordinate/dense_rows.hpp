@@ -190,7 +190,8 @@ class DenseRowProducts final : public ColumnProducts {
           m[t] = shift ? shift[at[t]] : 0.0;
         }
         double* to = out + start * rows;
-        const bool adjacent = at[Width - 1] - at[0] == Width - 1;
+        bool adjacent = true;  // the columns come in any order, and the last ones are repeated
+        for (Index t = 1; t < Width; ++t) adjacent = adjacent && at[t] == at[0] + t;
         for (Index i = from; i < end; ++i) {
           const T* x = row(first + i);
           const double by = c ? c[first + i] : 1.0;
