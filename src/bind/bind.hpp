@@ -19,3 +19,4 @@ void bind_penalties(nb::module_& m);
 void bind_ridge_path(nb::module_& m);
 void bind_group_descent(nb::module_& m);
 void bind_risk(nb::module_& m);
+void bind_trees(nb::module_& m);

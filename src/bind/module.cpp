@@ -15,4 +15,5 @@ NB_MODULE(TUTELAGE_MODULE, m) {
   bind_counts(m);
   bind_neighbours(m);
   bind_group_descent(m);
+  bind_trees(m);
 }

@@ -22,6 +22,13 @@ if TYPE_CHECKING:
         LinearDiscriminantAnalysis,
         QuadraticDiscriminantAnalysis,
     )
+    from tutelage.ensembles import (
+        ExtraTreesClassifier,
+        ExtraTreesRegressor,
+        RandomForestClassifier,
+        RandomForestRegressor,
+        RandomTreesEmbedding,
+    )
     from tutelage.evaluation import (
         CalibratedClassifier,
         ConformalClassifier,
@@ -103,6 +110,16 @@ if TYPE_CHECKING:
         train_dev_test,
         validation_curve,
     )
+    from tutelage.trees import (
+        DecisionTree,
+        DecisionTreeClassifier,
+        DecisionTreeRegressor,
+        ExtraTreeClassifier,
+        ExtraTreeRegressor,
+        export_graphviz,
+        export_text,
+        plot_tree,
+    )
 
 __version__ = "0.1.0"
 
@@ -118,6 +135,13 @@ CHAPTERS: dict[str, tuple[str, ...]] = {
         "GenerativeClassifier",
         "LinearDiscriminantAnalysis",
         "QuadraticDiscriminantAnalysis",
+    ),
+    "ensembles": (
+        "ExtraTreesClassifier",
+        "ExtraTreesRegressor",
+        "RandomForestClassifier",
+        "RandomForestRegressor",
+        "RandomTreesEmbedding",
     ),
     "evaluation": (
         "CalibratedClassifier",
@@ -207,6 +231,16 @@ CHAPTERS: dict[str, tuple[str, ...]] = {
         "validation_curve",
     ),
     "solvers": (),
+    "trees": (
+        "DecisionTree",
+        "DecisionTreeClassifier",
+        "DecisionTreeRegressor",
+        "ExtraTreeClassifier",
+        "ExtraTreeRegressor",
+        "export_graphviz",
+        "export_text",
+        "plot_tree",
+    ),
 }
 
 _CHAPTER_OF = {name: chapter for chapter, names in CHAPTERS.items() for name in names}
@@ -226,11 +260,18 @@ __all__ = [
     "ConformalRegressor",
     "Conjunctions",
     "CostClassifier",
+    "DecisionTree",
+    "DecisionTreeClassifier",
+    "DecisionTreeRegressor",
     "ERMClassifier",
     "ERMRegressor",
     "ElasticNet",
     "ElasticNetCV",
     "Exam",
+    "ExtraTreeClassifier",
+    "ExtraTreeRegressor",
+    "ExtraTreesClassifier",
+    "ExtraTreesRegressor",
     "GammaRegressor",
     "GaussianDiscriminant",
     "GaussianNB",
@@ -268,6 +309,9 @@ __all__ = [
     "QuantileRegressor",
     "RadiusNeighborsClassifier",
     "RadiusNeighborsRegressor",
+    "RandomForestClassifier",
+    "RandomForestRegressor",
+    "RandomTreesEmbedding",
     "RandomizedSearchCV",
     "Reason",
     "Ridge",
@@ -292,6 +336,8 @@ __all__ = [
     "cross_validate",
     "enet_path",
     "evaluate",
+    "export_graphviz",
+    "export_text",
     "friedman",
     "get_threads",
     "hold_out",
@@ -302,6 +348,7 @@ __all__ = [
     "nested_score",
     "path",
     "permutation_test_score",
+    "plot_tree",
     "radius_neighbors_graph",
     "risk_bounds",
     "set_threads",

@@ -648,3 +648,149 @@ def group_descent(
     """
     Squared loss of several targets with a penalty on the norm of each feature's coefficients, from the sums of squares and products: the coefficients by features, and the certificate.
     """
+
+class CodedColumns:
+    """The columns of X as codes in the order of their values."""
+
+def code_columns(
+    X: Annotated[NDArray, dict(shape=(None, None), device="cpu", writable=False)], use: str, bins: int
+) -> CodedColumns:
+    """
+    Codes for a tree that looks at every column, at some of them, or at histograms.
+    """
+
+def code_sparse_columns(
+    data: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+    indices: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+    indptr: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+    rows: int,
+    use: str,
+    bins: int,
+) -> CodedColumns:
+    """The same of a CSC matrix."""
+
+def grow_tree(
+    columns: CodedColumns,
+    criterion: str,
+    labels: Annotated[NDArray[numpy.uint16], dict(shape=(None, None), order="C", device="cpu", writable=False)] | None,
+    numbers: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)]
+    | None,
+    classes: Sequence,
+    weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)] | None,
+    rules: dict,
+    monotone: Annotated[NDArray[numpy.int8], dict(shape=(None,), order="C", device="cpu", writable=False)] | None,
+) -> dict:
+    """A tree as arrays of nodes; it takes the coded columns with it."""
+
+def grow_trees(
+    columns: CodedColumns,
+    criterion: str,
+    labels: Annotated[NDArray[numpy.uint16], dict(shape=(None, None), order="C", device="cpu", writable=False)] | None,
+    numbers: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)]
+    | None,
+    classes: Sequence,
+    weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)] | None,
+    rules: dict,
+    monotone: Annotated[NDArray[numpy.int8], dict(shape=(None,), order="C", device="cpu", writable=False)] | None,
+    draws: int,
+    balanced: bool,
+    order: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order="C", device="cpu", writable=False)] | None,
+    cumulated: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)] | None,
+    seeds: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+) -> list:
+    """Trees of a forest, one for each seed, as arrays of nodes."""
+
+def order_by_content(
+    columns: CodedColumns,
+    labels: Annotated[NDArray[numpy.uint16], dict(shape=(None, None), order="C", device="cpu", writable=False)] | None,
+    numbers: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)]
+    | None,
+    classes: Sequence,
+) -> object:
+    """Rows in the order of a hash of what they hold."""
+
+def times_drawn(
+    seed: int,
+    rows: int,
+    draws: int,
+    order: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order="C", device="cpu", writable=False)] | None,
+    cumulated: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)] | None,
+) -> object:
+    """How often the tree of this seed has drawn each row."""
+
+class Forest:
+    """Trees that answer together."""
+
+    def __init__(self, width: int) -> None: ...
+    def add(
+        self,
+        arg0: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+        arg1: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+        arg2: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+        arg3: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+        arg4: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order="C", device="cpu", writable=False)],
+        arg5: Annotated[NDArray[numpy.float64], dict(order="C", device="cpu", writable=False)],
+        arg6: int,
+        /,
+    ) -> None:
+        """One more tree."""
+
+    def sums(
+        self,
+        X: Annotated[NDArray, dict(shape=(None, None), device="cpu", writable=False)],
+        draws: int,
+        order: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order="C", device="cpu", writable=False)] | None,
+        cumulated: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)]
+        | None,
+    ) -> tuple:
+        """
+        The sum of all values for each row; where draws > 0, of trees that have not drawn it, and their number.
+        """
+
+    def sums_sparse(
+        self,
+        data: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+        indices: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+        indptr: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+        columns: int,
+        draws: int,
+        order: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order="C", device="cpu", writable=False)] | None,
+        cumulated: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)]
+        | None,
+    ) -> tuple:
+        """The same for the rows of a CSR matrix."""
+
+class TreeSteps:
+    """A tree as prediction reads it."""
+
+    def apply(self, X: Annotated[NDArray, dict(shape=(None, None), device="cpu", writable=False)]) -> object:
+        """The leaf of each row."""
+
+    def apply_sparse(
+        self,
+        data: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+        indices: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+        indptr: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+        columns: int,
+    ) -> object:
+        """The leaf of each row of a CSR matrix."""
+
+def tree_steps(
+    arg0: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+    arg1: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+    arg2: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+    arg3: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+    arg4: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order="C", device="cpu", writable=False)],
+    /,
+) -> TreeSteps:
+    """A tree made ready for prediction."""
+
+def prune_tree(
+    left: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+    right: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+    cost: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+    alpha: float,
+) -> tuple:
+    """
+    Prices and costs along the pruning path up to a price, and which nodes are leaves then.
+    """

@@ -32,6 +32,8 @@ def construct(cls: type) -> Any:
     words: dict[str, Any] = dict.fromkeys(required, inner)
     if cls is tutelage.LogisticRegressionCV or (required and "cv" in inspect.signature(cls).parameters):
         words["cv"] = 3  # some checks have three rows a class
+    if issubclass(cls, tutelage.RandomForestClassifier | tutelage.RandomForestRegressor):
+        words = {"n_estimators": 20, "max_samples": 1.0}  # of all weight: a number of rows knows nothing of copies
     if issubclass(cls, BaseSearch):
         words |= {"cv": 2, "error_score": "raise"}
         taken = inspect.signature(cls).parameters
