@@ -175,6 +175,17 @@ class Scatter:
         made: Floats = self.scatter if self.scatter.ndim == 2 else self.scatter.sum(axis=0)
         return made
 
+    def moments(self) -> Moments:
+        """Give the moments of each column alone, where each class has a scatter of its own.
+
+        Returns
+        -------
+        Moments
+            Of every class.
+        """
+        squares = np.ascontiguousarray(np.diagonal(self.scatter, axis1=1, axis2=2))
+        return Moments(np.repeat(self.total[:, None], self.mean.shape[1], axis=1), self.mean, squares)
+
     def covariance(self) -> Floats:
         """Divide the scatter by the weights: the maximum likelihood estimate.
 

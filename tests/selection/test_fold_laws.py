@@ -104,6 +104,19 @@ CASES = {
         t.LinearDiscriminantAnalysis(solver="lsqr"), [{"shrinkage": s} for s in (None, 0.2, 0.9)], target="classes",
         methods=CLASS,
     ),
+    "categorical Bayes": Case(
+        t.CategoricalNB(), [{"min_categories": n, "alpha": a} for n in (40, 60) for a in (1.0, 0.1)], rows="counts",
+        target="classes", methods=CLASS,
+    ),
+    "families, mixed": Case(
+        t.NaiveBayes({0: "poisson", 1: "gaussian", 2: "categorical", 3: "bernoulli", 4: "poisson", 5: "categorical"}),
+        [{"alpha": 1.0}, {"alpha": 0.1, "priors": [0.2, 0.3, 0.5]}, {"families": "gaussian"}], rows="counts",
+        target="classes", weights=True, methods=CLASS,
+    ),
+    "normal densities": Case(
+        t.GaussianDiscriminant(), [{"covariance": c} for c in ("shared", "own", "diagonal", "spherical", "factor")],
+        target="classes", methods=CLASS,
+    ),
     "quadratic discriminant": Case(
         t.QuadraticDiscriminantAnalysis(), [{"reg_param": s} for s in (0.0, 0.2)], target="classes", methods=CLASS
     ),

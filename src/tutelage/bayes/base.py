@@ -78,6 +78,10 @@ class CountingClassifier(Classifier):
         """Count rows into objects that add up, and change nothing."""
         return (self._count(X, codes, weight),)
 
+    def _unheard_of(self, X: Matrix) -> bool:  # noqa: ARG002
+        """Whether rows hold something that `_joint` refuses because the fit did not meet it."""
+        return False
+
     def _accept_counts(self, counted: Any) -> None:
         """Become the model of what was counted."""
         self.counts_ = counted

@@ -92,10 +92,21 @@ class CategoricalNB(DiscreteNB):
         self.n_categories_ = np.maximum(self.n_categories_, X.max(axis=0) + 1)
         return categories(X, codes, weight, len(self.classes_), self.n_categories_)
 
+    def _accept_counts(self, counted: Categories) -> None:
+        # The categories that these rows know, as a fit to them would count them.
+        known = [1 + int(np.flatnonzero(table.any(axis=0)).max(initial=-1)) for table in counted.tables]
+        self.n_categories_ = np.maximum(self._least(len(known)), known)
+        widths = zip(counted.tables, self.n_categories_, strict=True)
+        tables = tuple(np.pad(table[:, :n], ((0, 0), (0, max(0, n - table.shape[1])))) for table, n in widths)
+        super()._accept_counts(Categories(counted.total, tables))
+
     def _estimate_features(self, alpha: Any) -> None:
         self.category_count_ = list(self.counts_.tables)
         smoothed = [table + alpha for table in self.category_count_]
         self.feature_log_prob_ = [logarithm(table) - logarithm(table.sum(axis=1, keepdims=True)) for table in smoothed]
+
+    def _unheard_of(self, X: Matrix) -> bool:
+        return bool((X.max(axis=0) >= self.n_categories_).any())
 
     def _joint(self, X: Matrix) -> Floats:
         beyond = X.max(axis=0) >= self.n_categories_

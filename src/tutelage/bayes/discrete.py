@@ -111,17 +111,6 @@ class DiscreteNB(CountingClassifier):
             return np.maximum(alpha, SMALLEST_ALPHA)
         return alpha
 
-
-class _FeatureCountingNB(DiscreteNB):
-    """Base of those that count a number for each column."""
-
-    counts_: Sums = fitted("Weights of classes and sums of columns: they add and subtract.")
-    feature_count_: Floats = fitted("The sum of each column in each class.")
-    feature_log_prob_: Floats = fitted("The logarithm of the probability of each column in each class.")
-
-    def _count(self, X: Matrix, codes: Codes, weight: Weights | None) -> Sums:
-        return sums(X, codes, weight, len(self.classes_))
-
     def fold_paths(
         self,
         X: Any,
@@ -151,6 +140,17 @@ class _FeatureCountingNB(DiscreteNB):
         from tutelage.bayes.fold_paths import counted_fold_paths
 
         return counted_fold_paths(self, X, y, folds, grid, sample_weight)
+
+
+class _FeatureCountingNB(DiscreteNB):
+    """Base of those that count a number for each column."""
+
+    counts_: Sums = fitted("Weights of classes and sums of columns: they add and subtract.")
+    feature_count_: Floats = fitted("The sum of each column in each class.")
+    feature_log_prob_: Floats = fitted("The logarithm of the probability of each column in each class.")
+
+    def _count(self, X: Matrix, codes: Codes, weight: Weights | None) -> Sums:
+        return sums(X, codes, weight, len(self.classes_))
 
     def _product(self, X: Matrix, table: Floats) -> Floats:
         """Multiply rows with a table of classes: X table'."""

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from tutelage.fold_paths import Rows
 
 # Parameters that decide what is counted, rather than what is made of it.
-COUNTED = ("binarize",)
+COUNTED = ("binarize", "families")
 
 
 class _CountedPath(FoldPath):
@@ -40,6 +40,9 @@ class _CountedPath(FoldPath):
 
     def predictions(self) -> Any:
         models = [self.model(candidate) for candidate in range(len(self.makers))]
+        beyond = any(one._unheard_of(self.held) for one in models)  # noqa: SLF001 - of the same chapter
+        if beyond:
+            return None  # the models say so themselves, each for itself
         return np.stack([one.classes_[one._joint(self.held).argmax(axis=1)] for one in models])  # noqa: SLF001
 
 

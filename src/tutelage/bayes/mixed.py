@@ -55,10 +55,14 @@ from tutelage.base import Accepts, Floats, Matrix
 from tutelage.bayes.base import CountingClassifier, logarithm
 from tutelage.bayes.buckets import inner_edges
 from tutelage.counts import Categories, Moments, categories, moments
+from tutelage.fold_paths import NoFoldPath
 from tutelage.parameters import Arrays, Count, Interval, NonNegative, Positive, Range, fitted, invalid, parameter
 from tutelage.tables import Vocabulary, as_codes
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from tutelage.fold_paths import FoldPath, Rows
     from tutelage.labels import Codes, Weights
 
 FAMILIES = ("bernoulli", "categorical", "gaussian", "poisson", "buckets")
@@ -240,6 +244,57 @@ class NaiveBayes(CountingClassifier):
                 missing = missing | (values[code] != column)
             made[:, place] = np.where(missing, -1, code)
         return made
+
+    def _accept_counts(self, counted: MixedCounts) -> None:
+        # Categories that these rows do not have are none of the model's, as in a fit to them.
+        self.values_ = list(self.values_)
+        tables = list(counted.tables.tables)
+        for place, j in enumerate(self._columns(*TABLES)):
+            if self.families_[j] == "categorical":
+                there = np.zeros(len(self.values_[j]), dtype=bool)
+                there[: tables[place].shape[1]] = tables[place].any(axis=0)
+                tables[place] = tables[place][:, there[: tables[place].shape[1]]]
+                self.values_[j] = self.values_[j][there]
+        super()._accept_counts(MixedCounts(counted.total, counted.moments, Categories(counted.total, tuple(tables))))
+
+    def fold_paths(
+        self,
+        X: Any,
+        y: Any,
+        folds: Sequence[tuple[Rows, Rows]],
+        grid: Sequence[dict[str, Any]],
+        sample_weight: Any = None,
+    ) -> Iterator[FoldPath | None]:
+        """Fit every candidate on every fold, from counts that add up.
+
+        Parameters
+        ----------
+        X, y : arrays
+            All rows and their classes.
+        folds : list of (train, test)
+            Row numbers.
+        grid : list of dict
+            The candidates.
+        sample_weight : array of shape (n,), optional
+            How much each row counts.
+
+        Returns
+        -------
+        iterator of FoldPath or None
+            See `tutelage.fold_paths`.
+        """
+        from tutelage.bayes.fold_paths import counted_fold_paths
+
+        # A look at other rows may choose other families, or other buckets.
+        if not all(self._is_fixed(candidate.get("families", self.families), np.shape(X)[1]) for candidate in grid):
+            raise NoFoldPath
+        return counted_fold_paths(self, X, y, folds, grid, sample_weight)
+
+    @staticmethod
+    def _is_fixed(families: Any, columns: int) -> bool:
+        named = list(families.values()) if isinstance(families, dict) else [families]
+        whole = not isinstance(families, dict) or len(families) == columns
+        return whole and not {"auto", "buckets"} & set(named)
 
     def _estimate(self) -> None:
         counted = self.counts_

@@ -56,6 +56,9 @@ from tutelage.discriminant.joint import JointScores
 from tutelage.parameters import Among, Arrays, Count, Positive, fitted, parameter
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from tutelage.fold_paths import FoldPath, Rows
     from tutelage.labels import Codes, Weights
 
 _LOG_2_PI = float(np.log(2 * np.pi))
@@ -115,20 +118,59 @@ class GaussianDiscriminant(JointScores, Classifier):
             The fitted model.
         """
         X, codes, weight = self.validate(X, y, sample_weight)
+        self._learn(X, codes, None, weight)
+        return self
+
+    def _learn(self, X: Matrix, codes: Codes, measured: Scatter | None, weight: Weights | None = None) -> None:
+        """Fit to checked rows, or to the scatter of each class that was measured of them."""
         classes = len(self.classes_)
         totals = np.bincount(codes, weights=weight, minlength=classes).astype(float)
         self.phi_ = self._priors(totals)
         self.n_iter_ = 1
         self.shrinkage_ = np.zeros(1 if self.covariance in _ONE_MATRIX else classes)
         if self.covariance in {"diagonal", "spherical"}:
-            self.moments_ = counts.moments(X, codes, weight, classes)
+            self.moments_ = counts.moments(X, codes, weight, classes) if measured is None else measured.moments()
             self.sigma_ = self._variances(self.moments_.variance(), self.covariance == "spherical")
         else:
-            self.moments_ = counts.scatter(X, codes, weight, classes, own=self.covariance not in _ONE_MATRIX)
-            self.sigma_ = self._matrices(X, codes, weight, self.moments_)
+            own = self.covariance not in _ONE_MATRIX
+            self.moments_ = counts.scatter(X, codes, weight, classes, own=own) if measured is None else measured
+            if measured is not None and not own:
+                self.moments_ = Scatter(measured.total, measured.mean, measured.pooled())
+            self.sigma_ = self._matrices(None if measured is not None else X, codes, weight, self.moments_)
         self.mu_ = self.moments_.mean
         self._prepare()
-        return self
+
+    def fold_paths(
+        self,
+        X: Any,
+        y: Any,
+        folds: Sequence[tuple[Rows, Rows]],
+        grid: Sequence[dict[str, Any]],
+        sample_weight: Any = None,
+    ) -> Iterator[FoldPath | None]:
+        """Fit every candidate on every fold, from the scatter of the other folds.
+
+        Parameters
+        ----------
+        X, y : arrays
+            All rows and their classes.
+        folds : list of (train, test)
+            Row numbers.
+        grid : list of dict
+            The candidates.
+        sample_weight : array of shape (n,), optional
+            How much each row counts.
+
+        Returns
+        -------
+        iterator of FoldPath or None
+            See `tutelage.fold_paths`.
+        """
+        from tutelage.discriminant.fold_paths import scattered_fold_paths
+
+        return scattered_fold_paths(
+            self, X, y, folds, grid, sample_weight, own=True, can=lambda one: one.covariance != "shrunk"
+        )
 
     def _priors(self, totals: Floats) -> Floats:
         if self.priors is None:
@@ -184,6 +226,8 @@ class GaussianDiscriminant(JointScores, Classifier):
         singular = [c for c, one in enumerate(covariances) if invertible(one) is None]
         if not singular:
             return covariances
+        if X is None:
+            raise NotImplementedError("a singular covariance is mended by a look at the rows")
         made = covariances.copy()
         if len(covariances) == 1:  # one matrix for all: rows around the means of their classes
             X, codes = X - measured.mean[codes], np.zeros(len(codes), dtype=np.intp)
