@@ -136,7 +136,7 @@ class Risk {
         if (whole) {
           z = scores.data() + block.first * k_;
           slope = slopes.data() + block.first * k_;
-          if (diagonal != nullptr) diagonal = diagonals.data() + block.first * k_;
+          diagonal = form == Curvature::none ? nullptr : diagonals.data() + block.first * k_;
         } else {
           block_scores(block, w, origin.data(), own);
           losses[std::size_t(part)] += loss_.evaluate(y, s, z, block.count, slope, diagonal);

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import threading
 from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
 
 from tutelage import _core, losses, penalties, solvers
+from tutelage.machine import threads
 from tutelage.risk import Risk, minimise
 
 if TYPE_CHECKING:
@@ -108,3 +110,20 @@ def test_what_a_users_loss_raises_comes_through(name: str, calls: int) -> None:
     with pytest.raises(ZeroDivisionError, match="out of calls"):
         minimise(Risk(Failing(calls), penalties.L2(0.1)), X, y, solver=name, tol=0)
     assert minimise(Risk(losses.Squared()), X, y).value > 0
+
+
+def test_a_thread_that_has_done_nothing_before_can_fit_a_loss_of_ones_own() -> None:
+    """Native memory is kept for each thread: a loss that sees all rows at once must not count on what others left."""
+    loss = losses.Logistic()
+    X, y = data(loss)
+    wanted = minimise(Risk(Disguised(loss), penalties.L2(0.1)), X, y, solver="newton", tol=1e-10).coef
+    found: list[np.ndarray] = []
+
+    def fit() -> None:
+        with threads(1):  # or the pool's threads, which know the work, do it
+            found.append(minimise(Risk(Disguised(loss), penalties.L2(0.1)), X, y, solver="newton", tol=1e-10).coef)
+
+    one = threading.Thread(target=fit)
+    one.start()
+    one.join()
+    np.testing.assert_array_equal(found[0], wanted)

@@ -54,6 +54,7 @@ from tutelage import _core, matrices
 from tutelage.base import Accepts, Floats, Matrix
 from tutelage.bayes.base import CountingClassifier, logarithm
 from tutelage.bayes.buckets import inner_edges
+from tutelage.bayes.families import choose_family
 from tutelage.counts import Categories, Moments, categories, moments
 from tutelage.fold_paths import NoFoldPath
 from tutelage.parameters import Arrays, Count, Interval, NonNegative, Positive, Range, fitted, invalid, parameter
@@ -68,8 +69,6 @@ if TYPE_CHECKING:
 FAMILIES = ("bernoulli", "categorical", "gaussian", "poisson", "buckets")
 TABLES = ("bernoulli", "categorical", "buckets")
 _LOG_2_PI = float(np.log(2 * np.pi))
-# Rows a distinct value, at the least, for whole numbers to be taken as categories.
-ROWS_A_CATEGORY = 5
 
 
 @dataclass(frozen=True, eq=False)
@@ -459,44 +458,3 @@ class NaiveBayes(CountingClassifier):
             return np.nan
         edges = np.concatenate([[low], self.values_[j], [max(high, *self.values_[j], low)]])
         return chance.uniform(edges[drawn], edges[drawn + 1])
-
-
-def choose_family(values: Floats, codes: Codes, weight: Floats, most: int) -> str:
-    """Choose the family of a column by a look at its values.
-
-    Parameters
-    ----------
-    values, codes, weight : arrays of shape (n,)
-        Numbers, none missing; classes; weights.
-    most : int
-        The most distinct whole numbers that are taken as categories.
-
-    Returns
-    -------
-    str
-        A family.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> one = np.zeros(40, dtype=np.intp), np.ones(40)
-    >>> choose_family(np.tile([0.0, 1.0], 20), *one, 10), choose_family(np.tile([1.0, 2.0, 7.0, 9.0], 10), *one, 10)
-    ('bernoulli', 'categorical')
-    """
-    if not len(values):
-        return "gaussian"
-    distinct = np.unique(values)
-    if np.isin(distinct, (0.0, 1.0)).all():
-        return "bernoulli"
-    whole = bool((distinct == np.rint(distinct)).all())
-    if whole and len(distinct) <= most and weight.sum() >= ROWS_A_CATEGORY * len(distinct):
-        return "categorical"
-    totals = np.maximum(np.bincount(codes, weights=weight), np.finfo(float).tiny)
-    centred = values - (np.bincount(codes, weights=weight * values) / totals)[codes]
-    variance, third, fourth = (float((weight * centred**power).sum() / weight.sum()) for power in (2, 3, 4))
-    mean = float((weight * values).sum() / weight.sum())
-    if whole and distinct[0] >= 0 and 0.5 * mean <= variance <= 2 * mean:
-        return "poisson"
-    if variance > 0 and abs(third) < variance**1.5 and abs(fourth / variance**2 - 3) < 2:
-        return "gaussian"
-    return "buckets"
