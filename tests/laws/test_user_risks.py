@@ -115,13 +115,14 @@ def test_what_a_users_loss_raises_comes_through(name: str, calls: int) -> None:
 def test_a_thread_that_has_done_nothing_before_can_fit_a_loss_of_ones_own() -> None:
     """Native memory is kept for each thread: a loss that sees all rows at once must not count on what others left."""
     loss = losses.Logistic()
+    own = Disguised(loss, "curvature", "conjugate")
     X, y = data(loss)
-    wanted = minimise(Risk(Disguised(loss), penalties.L2(0.1)), X, y, solver="newton", tol=1e-10).coef
+    wanted = minimise(Risk(own, penalties.L2(0.1)), X, y, solver="newton", tol=1e-10).coef
     found: list[np.ndarray] = []
 
     def fit() -> None:
         with threads(1):  # or the pool's threads, which know the work, do it
-            found.append(minimise(Risk(Disguised(loss), penalties.L2(0.1)), X, y, solver="newton", tol=1e-10).coef)
+            found.append(minimise(Risk(own, penalties.L2(0.1)), X, y, solver="newton", tol=1e-10).coef)
 
     one = threading.Thread(target=fit)
     one.start()
