@@ -173,17 +173,18 @@ def test_copies_and_pickles_count_together() -> None:
         assert [opening.number for opening in one.openings] == [1, 2, 3]
 
 
-def open_one(exam: Exam, seed: int) -> int:
-    return exam.open(Says(np.random.default_rng(seed).integers(0, 2, exam.rows))).number
-
-
 @pytest.mark.filterwarnings("ignore:.*multi-threaded.*fork:DeprecationWarning")
 @pytest.mark.parametrize("method", ["fork", "spawn"])
 def test_processes_count_together(method: str) -> None:
     exam = Exam(X, Y)
+    # Six that answer differently: the same answers again would be no new opening.
+    models = [
+        KNeighborsClassifier(1).fit(exam.X, np.random.default_rng(seed).permutation(exam.y)) for seed in range(6)
+    ]
     with multiprocessing.get_context(method).Pool(2) as pool:
-        numbers = pool.starmap(open_one, [(exam, seed) for seed in range(6)])
-    assert sorted(numbers) == [1, 2, 3, 4, 5, 6]
+        # A new process can import what is installed, and not this file: a function of it would never arrive there.
+        opened = pool.starmap_async(Exam.open, [(exam, model) for model in models]).get(timeout=120)
+    assert sorted(opening.number for opening in opened) == [1, 2, 3, 4, 5, 6]
     assert len(exam.openings) == 6
 
 
