@@ -178,9 +178,7 @@ def test_copies_and_pickles_count_together() -> None:
 def test_processes_count_together(method: str) -> None:
     exam = Exam(X, Y)
     # Six that answer differently: the same answers again would be no new opening.
-    models = [
-        KNeighborsClassifier(1).fit(exam.X, np.random.default_rng(seed).permutation(exam.y)) for seed in range(6)
-    ]
+    models = [KNeighborsClassifier(1).fit(exam.X, np.random.default_rng(seed).permutation(exam.y)) for seed in range(6)]
     with multiprocessing.get_context(method).Pool(2) as pool:
         # A new process can import what is installed, and not this file: a function of it would never arrive there.
         opened = pool.starmap_async(Exam.open, [(exam, model) for model in models]).get(timeout=120)
