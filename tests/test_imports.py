@@ -29,6 +29,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
         "labels",
         "matrices",
         "tables",
+        "drawing",
     ),
     ("datasets",),
     ("base",),

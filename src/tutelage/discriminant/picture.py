@@ -9,6 +9,8 @@ from typing import Any
 
 import numpy as np
 
+from tutelage.drawing import pyplot
+
 
 def plot_directions(model: Any, X: Any, y: Any, ax: Any = None) -> Any:
     """Draw transformed rows by class, with the mean of each.
@@ -29,10 +31,7 @@ def plot_directions(model: Any, X: Any, y: Any, ax: Any = None) -> Any:
     matplotlib Axes
         The picture: a histogram where there is one direction, points where there are more.
     """
-    try:
-        from matplotlib import pyplot as plt
-    except ImportError:
-        raise ImportError("A plot needs Matplotlib, which is not here; run pip install 'tutelage[plot]'.") from None
+    plt = pyplot()
     Z, labels = model.transform(X), np.asarray(y)
     if Z.shape[1] == 0:
         raise ValueError("A plot needs a direction between classes, but the model knows one class; fit it to two.")

@@ -15,9 +15,10 @@ from typing import Any
 
 import numpy as np
 
+from tutelage.drawing import axes_for
 from tutelage.evaluation.intervals import wilson
 from tutelage.evaluation.metrics import confusion_cells
-from tutelage.evaluation.pictures import altair, axes_for
+from tutelage.evaluation.pictures import altair
 
 
 @dataclass(frozen=True, eq=False)

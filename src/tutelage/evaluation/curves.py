@@ -23,9 +23,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from tutelage.drawing import axes_for
 from tutelage.evaluation.intervals import Interval, bootstrap, wilson
 from tutelage.evaluation.metrics import metric
-from tutelage.evaluation.pictures import COLOURS, GREY, altair, axes_for
+from tutelage.evaluation.pictures import COLOURS, GREY, altair
 from tutelage.evaluation.ranking import delong
 from tutelage.labels import encode
 

@@ -32,9 +32,10 @@ import numpy as np
 from scipy import sparse, stats
 
 from tutelage.base import is_sparse
+from tutelage.drawing import axes_for
 from tutelage.evaluation.intervals import Interval, bca_of, check_level
 from tutelage.evaluation.metrics import Metric, row_values, value_of
-from tutelage.evaluation.pictures import COLOURS, GREY, altair, axes_for
+from tutelage.evaluation.pictures import COLOURS, GREY, altair
 from tutelage.evaluation.refits import check_table, default_metric
 from tutelage.evaluation.samples import all_but_a_block, draws
 from tutelage.evaluation.scores import predicted

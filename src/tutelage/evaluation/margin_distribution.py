@@ -21,8 +21,9 @@ from typing import Any
 import numpy as np
 
 from tutelage.base import is_sparse
+from tutelage.drawing import axes_for
 from tutelage.evaluation.meta import responses
-from tutelage.evaluation.pictures import COLOURS, GREY, altair, axes_for
+from tutelage.evaluation.pictures import COLOURS, GREY, altair
 from tutelage.labels import encode_with
 
 

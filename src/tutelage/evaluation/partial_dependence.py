@@ -29,10 +29,11 @@ from sklearn.base import is_classifier
 from sklearn.utils.validation import _num_samples
 
 from tutelage.base import is_sparse
+from tutelage.drawing import axes_for
 from tutelage.evaluation.importance import column_names
 from tutelage.evaluation.intervals import check_level
 from tutelage.evaluation.meta import responses
-from tutelage.evaluation.pictures import COLOURS, GREY, altair, axes_for
+from tutelage.evaluation.pictures import COLOURS, GREY, altair
 from tutelage.evaluation.refits import pick
 
 MOST_CURVES = 100  # drawn

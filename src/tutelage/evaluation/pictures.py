@@ -17,28 +17,6 @@ COLOURS = ("#0072B2", "#D55E00", "#009E73", "#B1568C", "#8A6D00", "#56738A", "#7
 GREY = "#888888"
 
 
-def axes_for(ax: Any = None, size: tuple[float, float] = (5.6, 4.4)) -> Any:
-    """Give the axes to draw on, new ones if none are given.
-
-    Parameters
-    ----------
-    ax : matplotlib axes, optional
-        Where to draw.
-    size : (float, float)
-        Of a new figure, in inches.
-    """
-    if ax is None:
-        try:
-            import matplotlib.pyplot as plt
-        except ImportError:
-            raise ImportError(
-                "A plot needs Matplotlib, which is not installed; run pip install 'tutelage[plot]'."
-            ) from None
-        _, ax = plt.subplots(figsize=size, layout="constrained")
-    ax.spines[["top", "right"]].set_visible(False)
-    return ax
-
-
 def altair() -> Any:
     """Give the Altair package."""
     try:

@@ -28,8 +28,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy import stats
 
+from tutelage.drawing import axes_for
 from tutelage.evaluation.intervals import check_level
-from tutelage.evaluation.pictures import COLOURS, altair, axes_for
+from tutelage.evaluation.pictures import COLOURS, altair
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

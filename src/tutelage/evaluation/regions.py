@@ -25,7 +25,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tutelage.base import is_sparse
-from tutelage.evaluation.pictures import altair, axes_for, shades
+from tutelage.drawing import axes_for
+from tutelage.evaluation.pictures import altair, shades
 from tutelage.labels import encode_with
 
 if TYPE_CHECKING:

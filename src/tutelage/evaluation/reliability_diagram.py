@@ -33,9 +33,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy.optimize import isotonic_regression
 
+from tutelage.drawing import axes_for
 from tutelage.evaluation.intervals import check_level
 from tutelage.evaluation.metrics import as_probabilities
-from tutelage.evaluation.pictures import COLOURS, GREY, altair, axes_for
+from tutelage.evaluation.pictures import COLOURS, GREY, altair
 
 if TYPE_CHECKING:
     from tutelage.evaluation.metrics import Floats

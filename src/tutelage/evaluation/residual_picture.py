@@ -19,8 +19,9 @@ from typing import Any
 import numpy as np
 from scipy import stats
 
+from tutelage.drawing import axes_for
 from tutelage.evaluation.intervals import check_level
-from tutelage.evaluation.pictures import COLOURS, GREY, altair, axes_for
+from tutelage.evaluation.pictures import COLOURS, GREY, altair
 
 
 @dataclass(frozen=True, eq=False)

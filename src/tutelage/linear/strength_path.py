@@ -38,6 +38,7 @@ import numpy as np
 from sklearn.base import clone
 
 from tutelage.base import Floats, is_sparse
+from tutelage.drawing import pyplot
 from tutelage.linear.base import LinearModel
 
 if TYPE_CHECKING:
@@ -105,12 +106,7 @@ class StrengthPath:
         matplotlib axes, or an array of them where there are several rows of coefficients
             What was drawn.
         """
-        try:
-            import matplotlib.pyplot as plt
-        except ImportError:
-            raise ImportError(
-                "Drawing a path needs matplotlib, which is not installed; run pip install 'tutelage[plot]'."
-            ) from None
+        plt = pyplot("Drawing a path")
         tables = self.coefs[:, None, :] if self.coefs.ndim == 2 else self.coefs
         rows = tables.shape[1]
         if ax is None:

@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from tutelage import drawing
+
 if TYPE_CHECKING:
     from tutelage.base import Floats
 
@@ -22,15 +24,7 @@ TRAIN, TEST, LAW = "#56738A", "#D55E00", "#444444"
 
 def axes_for(ax: Any) -> Any:
     """Give the axes to draw on; None makes a new figure."""
-    try:
-        import matplotlib.pyplot as plt
-    except ImportError:
-        raise ImportError(
-            "Drawing a curve needs matplotlib, which is not installed; run pip install 'tutelage[plot]'."
-        ) from None
-    if ax is None:
-        _, ax = plt.subplots(figsize=(6.4, 4.2), layout="constrained")
-    ax.spines[["top", "right"]].set_visible(False)
+    ax = drawing.axes_for(ax, (6.4, 4.2))
     ax.tick_params(labelsize="small")
     return ax
 
